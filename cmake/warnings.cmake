@@ -1,0 +1,15 @@
+# The warnings we keep silent code under, per compiler, with the reason for each exception.
+set(adj_warnings -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # g++ means narrowing only; clang's -Wconversion includes every change of sign.
+  list(APPEND adj_warnings -Wconversion)
+  # g++ 12 sees overlapping copies in std::string::operator+ where there are none (GCC bug 105651).
+  list(APPEND adj_warnings -Wno-restrict)
+  # Designated initialisers leave out what has a default on purpose.
+  list(APPEND adj_warnings -Wno-missing-field-initializers)
+else()
+  list(APPEND adj_warnings -Wno-missing-field-initializers -Wno-missing-designated-field-initializers)
+endif()
+if(ADJ_WERROR)
+  list(APPEND adj_warnings -Werror)
+endif()

@@ -1,0 +1,33 @@
+// Values back to text, byte for byte as Python's json module prints them.
+#pragma once
+
+#include <string>
+
+#include "json/value.h"
+
+namespace adjudge::json {
+
+// The Python call each flavour equals (x is the value):
+enum class Flavour {
+  py,         // json.dumps(x, ensure_ascii=False)
+  py_ascii,   // json.dumps(x)
+  py_sorted,  // json.dumps(x, sort_keys=True, ensure_ascii=False)
+  compact,    // json.dumps(x, ensure_ascii=False, separators=(",", ":"))
+  canon,      // compact with sort_keys=True
+  indent1,    // json.dumps(x, ensure_ascii=False, indent=1)
+  indent2,    // ... indent=2
+  indent4,    // ... indent=4
+};
+
+std::string print(const Value& value, Flavour flavour);
+
+// A JSON string literal, quotes included.
+std::string quote(std::string_view text);
+
+// Python's repr of a float: shortest digits that read back, "1.0", "1e+16", "1e-07".
+std::string python_repr(double value);
+
+// Members sorted by key at every depth (bytes order equals code point order in UTF-8).
+Value sorted(const Value& value);
+
+}  // namespace adjudge::json

@@ -1,0 +1,88 @@
+// The whole boundary between network code and instruction sets: one table of function pointers.
+// The scalar level fills every entry; each level the machine has overwrites what it improves.
+//
+// The law every entry obeys: an output's bits depend on its own inputs alone, never on how many
+// rows or columns are in the call. Sums run along the inner dimension in one order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "gguf/dtype.h"
+
+namespace adjudge::kernel {
+
+// Weights are multiplied in panels of this many output columns (rows of the stored matrix).
+inline constexpr int kPanelColumns = 32;
+// ... and this many inputs at a time: a multiple of every block size, and a panel stays in L2.
+inline constexpr int kPanelDepth = 512;
+
+// Decodes inputs [begin, begin + depth) of `columns` weight rows (row_bytes apart) into
+// panel[k * kPanelColumns + column]; columns past `columns` become zero. `begin` is a multiple of
+// the format's block, as is depth.
+using FillPanel = void (*)(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
+                           int depth, float* panel);
+
+struct Table {
+  const char* isa = "none";
+
+  // Per weight format (index: DType code); null for codes that are not ours.
+  FillPanel fill_panel[gguf::kDTypeLimit] = {};
+
+  // out[r][c] (+)= sum over k of x[r][k] * panel[k][c], k ascending, for `rows` rows and
+  // kPanelColumns columns. x is x_stride floats per row, out is out_stride per row and
+  // kPanelColumns wide. `accumulate` starts from what out holds, so that a long inner dimension can
+  // be taken in several panels with the same bits.
+  void (*multiply_panel)(const float* x, std::size_t x_stride, int rows, const float* panel,
+                         int depth, float* out, std::size_t out_stride, bool accumulate) = nullptr;
+
+  // sum of a[i] * b[i]
+  float (*dot)(const float* a, const float* b, int count) = nullptr;
+  // sum += scale * x
+  void (*add_scaled)(float* sum, const float* x, float scale, int count) = nullptr;
+  // out = x / sqrt(mean(x^2) + epsilon) * weight; weight may be null. In place allowed.
+  void (*rms_norm)(const float* x, const float* weight, float epsilon, int count,
+                   float* out) = nullptr;
+  // x /= sqrt(sum(x^2) + epsilon)
+  void (*l2_norm)(float* x, float epsilon, int count) = nullptr;
+  // out = (x - mean) / sqrt(variance + epsilon) * weight + bias; bias may be null. In place
+  // allowed.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon,
+                     int count, float* out) = nullptr;
+  // x = exp(x - max) / sum, with the sum taken in ascending order by a fixed number of lanes.
+  void (*softmax)(float* x, int count) = nullptr;
+  // gate = silu(gate) * up
+  void (*swiglu)(float* gate, const float* up, int count) = nullptr;
+  // x = x / (1 + exp(-x))
+  void (*silu)(float* x, int count) = nullptr;
+  // x *= 1 / (1 + exp(-gate))
+  void (*sigmoid_gate)(float* x, const float* gate, int count) = nullptr;
+  // Rotates pairs (i, i + half) of x by the angles whose cosines and sines are given (half of
+  // each).
+  void (*rotate_halves)(float* x, const float* cosines, const float* sines, int half) = nullptr;
+  // One output column range of the gated delta rule for one token and head; see nn/delta_rule.h.
+  // state is (width, columns) with row stride state_stride:
+  //   state *= decay; u = beta * (v - state^T k); state += k u^T; out = state^T q   (over `columns`
+  //   values)
+  void (*delta_step)(float* state, std::size_t state_stride, const float* q, const float* k,
+                     const float* v, float decay, float beta, int width, int columns,
+                     float* out) = nullptr;
+  // Depthwise causal convolution of one token followed by silu, over `channels` channels:
+  // out[c] = silu(sum over t of taps[c * tap_count + t] * rows[t][c]); rows oldest first.
+  void (*convolve_silu)(const float* const* rows, const float* taps, int tap_count, int channels,
+                        float* out) = nullptr;
+};
+
+// Every instruction-set level compiled into this program that the machine can run, weakest first.
+// The first is always "scalar".
+struct LevelNames {
+  const char* names[16];
+  int count;
+};
+LevelNames available_levels();
+
+// The table for this machine: scalar first, then every supported level up to `limit` (a level's
+// name; null: all). CHECKs that the name is one of available_levels().
+Table make_table(const char* limit = nullptr);
+
+}  // namespace adjudge::kernel

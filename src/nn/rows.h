@@ -1,0 +1,33 @@
+// Row-by-row operations, spread over the crew.
+#pragma once
+
+#include <span>
+
+#include "nn/matmul.h"
+
+namespace adjudge {
+
+// out = rms(x) * weight, per row.
+void rms_norm(const NetContext& net, const Rows& x, std::span<const float> weight, float epsilon,
+              const Rows& out);
+
+// The same per group of weight.size() values inside each row (heads); in place.
+void rms_norm_heads(const NetContext& net, const Rows& x, std::span<const float> weight,
+                    float epsilon);
+
+// x += y
+void add(const NetContext& net, const Rows& x, const Rows& y);
+
+// gate = silu(gate) * up
+void swiglu(const NetContext& net, const Rows& gate, const Rows& up);
+
+// Rotary position embedding: dimension i of the first `dimensions` of each head is paired with
+// i + dimensions / 2 ("neox") and turned by position * base^(-2i / dimensions).
+struct Rotary {
+  int dimensions = 0;
+  double base = 10000.0;
+};
+void rotate_heads(const NetContext& net, const Rows& x, int head_width, const Rotary& rotary,
+                  std::span<const int> positions);
+
+}  // namespace adjudge

@@ -1,0 +1,36 @@
+// A request as every dialect delivers it: checked, typed, values as they were written. Knows no
+// family and no token.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "json/value.h"
+
+namespace adjudge {
+
+enum class QuestionKind { choice, score, noul };
+const char* kind_name(QuestionKind kind);
+
+// choice: the caller's key and description, in the caller's order.
+// score: keys "0", "1", ... and the level as description.
+// noul: always two, keys "false" then "true"; null descriptions where the caller gave none.
+struct Option {
+  std::string key;
+  json::Value description;
+};
+
+struct Question {
+  std::string id;
+  QuestionKind kind = QuestionKind::choice;
+  json::Value instructions;  // null when absent
+  std::vector<Option> options;
+};
+
+struct Request {
+  std::string model;  // as asked for; empty when absent
+  json::Value state;
+  std::vector<Question> questions;  // ids are unique
+};
+
+}  // namespace adjudge
