@@ -48,10 +48,13 @@ Value object(std::vector<Member> members);
 struct ParseLimits {
   int depth_max = 64;  // containers inside each other
   std::size_t bytes_max = std::size_t{32} << 20;
+  // A value takes fifty times the memory of its shortest text, and at least one token of a prompt.
+  std::size_t value_count_max = std::size_t{1} << 20;
 };
 
 // Strict JSON in UTF-8. Faults have the type "json_invalid" and say at which byte; too deep is
-// "too_deep". Lone surrogates and numbers beyond a double are refused.
+// "too_deep", too many bytes or values "too_long" (ErrorKind::too_large). Lone surrogates and
+// numbers beyond a double are refused, whether or not they are integers.
 Result<Value> parse(std::string_view text, const ParseLimits& limits = {});
 
 }  // namespace adjudge::json
