@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace adjudge::gguf {
 
@@ -36,6 +37,8 @@ struct DTypeTraits {
   void (*decode)(const std::byte* blocks, std::size_t block_count, float* out);
 };
 
+// Every format we read; for tables, tests and messages.
+std::span<const DTypeTraits> all_dtypes();
 // Null when the code is not one of ours.
 const DTypeTraits* find_dtype(std::uint32_t code);
 const DTypeTraits& traits_of(DType type);

@@ -2,12 +2,15 @@
 // offset, size, type and count is checked when it is opened; afterwards tensors are plain bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "adjudge/result.h"
@@ -37,20 +40,22 @@ class File {
   std::size_t bytes() const;                                       // of all parts
 
   bool has(std::string_view name) const;
-  // The tensor, or an error that names it. `shape` (innermost first) must match where given.
+  // The tensor, or an error that names it. `shape` (innermost first) must match where given; ones
+  // at its end do not count.
   Result<const Tensor*> tensor(std::string_view name) const;
   Result<const Tensor*> tensor(std::string_view name,
                                std::initializer_list<std::int64_t> shape) const;
   const std::vector<Tensor>& tensors() const { return tensors_; }
 
   // XXH3-128 of header, size and sampled pages of every part and of the sidecar, as 32 hex digits:
-  // cheap, and different whenever a file was replaced. The full SHA-256 is another matter
-  // (app/sha256).
+  // cheap, and different whenever a file was replaced. A change of a few weights between the
+  // sampled pages goes unseen; the full SHA-256 is another matter (app/sha256).
   std::string fingerprint() const;
 
  private:
   File() = default;
   friend class Reader;
+  const std::uint32_t* find_foreign(std::string_view name) const;  // its type code
   std::string path_;
   std::string architecture_;
   std::vector<MappedFile> parts_;
@@ -61,5 +66,8 @@ class File {
       foreign_tensors_;  // name, type code we cannot read
   std::unordered_map<std::string, std::size_t> index_;
 };
+
+// Where the sidecar of a model lies, if it has one: NAME.adjudge.json beside NAME.gguf.
+std::string sidecar_path(const std::string& model_path);
 
 }  // namespace adjudge::gguf
