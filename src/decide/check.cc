@@ -1,0 +1,160 @@
+#include "decide/check.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "base/size.h"
+#include "base/try.h"
+#include "protocol/systemone.h"
+
+namespace adjudge {
+
+namespace {
+
+using json::Value;
+
+double number_of(const Value& value) {
+  return value.type == json::Type::real ? value.real : std::strtod(value.text.c_str(), nullptr);
+}
+
+std::string text_of(const Value* value) { return value != nullptr ? value->text : std::string{}; }
+
+bool begins_with_any(const std::string& text, const std::vector<std::string>& prefixes) {
+  for (const std::string& prefix : prefixes) {
+    if (text.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
+// Empty when the recorded prompts are ours; else which one differs, and where.
+std::string compare_prompts(const Compiled& compiled, const Value& recorded) {
+  if (recorded.items.size() != compiled.prompts.size()) {
+    return std::to_string(compiled.prompts.size()) + " prompts, recorded " +
+           std::to_string(recorded.items.size());
+  }
+  for (std::size_t i = 0; i < recorded.items.size(); ++i) {
+    const Value* ids = recorded.items[i].find("ids");
+    if (ids == nullptr) continue;
+    const Tokens& ours = compiled.prompts[i].tokens;
+    for (std::size_t k = 0; k < std::max(ours.size(), ids->items.size()); ++k) {
+      const std::string our_id = k < ours.size() ? std::to_string(ours[k]) : "nothing";
+      const std::string recorded_id = k < ids->items.size() ? ids->items[k].text : "nothing";
+      if (our_id == recorded_id) continue;
+      return "prompt " + std::to_string(i) + ", token " + std::to_string(k) + ": " + our_id +
+             ", recorded " + recorded_id;
+    }
+  }
+  return {};
+}
+
+class Differences {
+ public:
+  void add(const std::string& place, double ours, const Value* recorded) {
+    const double difference =
+        recorded == nullptr ? INFINITY : std::abs(ours - number_of(*recorded));
+    if (difference > largest || std::isnan(difference)) {
+      largest = difference;
+      where = place;
+    }
+  }
+  double largest = 0;
+  std::string where;
+};
+
+void compare_answer(const Question& question, const Answer& answer, const Value& recorded,
+                    Differences& differences) {
+  if (answer.kind == QuestionKind::noul) {
+    differences.add(answer.id + ".noul", answer.value, recorded.find("noul"));
+    return;
+  }
+  if (answer.kind == QuestionKind::score) {
+    differences.add(answer.id + ".score", answer.value, recorded.find("score"));
+  }
+  const Value* probabilities = recorded.find("probabilities");
+  for (int i = 0; i < count_of(question.options); ++i) {
+    const std::string& key = question.options[at(i)].key;
+    differences.add(answer.id + ".probabilities." + key, answer.probabilities[at(i)],
+                    probabilities == nullptr ? nullptr : probabilities->find(key));
+  }
+}
+
+bool is_callers_error(ErrorKind kind) {
+  return kind == ErrorKind::bad_request || kind == ErrorKind::too_large ||
+         kind == ErrorKind::not_supported;
+}
+
+struct Replay {
+  CheckedLine checked;
+  const Value* recorded_response = nullptr;
+  const Value* recorded_prompts = nullptr;
+};
+
+Result<Replay> read_line(const Value& line, const CheckOptions& options) {
+  Replay replay;
+  replay.checked.id = text_of(line.find("id"));
+  if (const Value* status = line.find("status"); status == nullptr || status->text == "200") {
+    replay.recorded_response = line.find(options.against);
+    if (replay.recorded_response == nullptr) {
+      return Error{ErrorKind::bad_request, "recorded line \"" + replay.checked.id +
+                                               "\" has no member \"" + options.against + "\""};
+    }
+  }
+  replay.recorded_prompts = line.find("prompts");
+  return replay;
+}
+
+// Fills the outcome of a request that our parser or family refused.
+CheckedLine refused(CheckedLine checked, const Error& error, bool recorded_as_answer) {
+  checked.outcome = !recorded_as_answer && is_callers_error(error.kind)
+                        ? CheckOutcome::refused
+                        : CheckOutcome::wrongly_refused;
+  checked.place = error.message();
+  return checked;
+}
+
+}  // namespace
+
+Result<CheckedLine> check_line(const Model& model, const Value& line, const CheckOptions& options) {
+  ADJ_TRY(Replay replay, read_line(line, options));
+  CheckedLine& checked = replay.checked;
+  const bool recorded_as_answer = replay.recorded_response != nullptr;
+  if (const std::string name = text_of(line.find("model"));
+      !options.any_model && !name.empty() && name != model.file().name()) {
+    checked.outcome = CheckOutcome::other_model;
+    return checked;
+  }
+
+  const Result<Request> request = parse_systemone(text_of(line.find("body")), {});
+  if (!request.ok()) return refused(checked, request.error(), recorded_as_answer);
+  const Result<Compiled> compiled =
+      compile_within_limits(model.file(), request.value(), options.compile);
+  if (!compiled.ok()) return refused(checked, compiled.error(), recorded_as_answer);
+  const bool excepted = begins_with_any(checked.id, options.exceptions);
+  if (recorded_as_answer && !excepted && replay.recorded_prompts != nullptr) {
+    checked.place = compare_prompts(compiled.value(), *replay.recorded_prompts);
+    if (!checked.place.empty()) {
+      checked.outcome = CheckOutcome::ids_differ;
+      return checked;
+    }
+  }
+
+  const auto responses = decide(model, std::span(&request.value(), 1), {options.compile, {}});
+  if (!responses[0].ok()) return refused(checked, responses[0].error(), recorded_as_answer);
+  if (!recorded_as_answer || excepted) {
+    checked.outcome = excepted ? CheckOutcome::excepted : CheckOutcome::answered;
+    return checked;
+  }
+  Differences differences;
+  const Value* answers = replay.recorded_response->find("answers");
+  for (int q = 0; q < count_of(request.value().questions); ++q) {
+    const Answer& answer = responses[0].value().answers[at(q)];
+    const Value* recorded = answers == nullptr ? nullptr : answers->find(answer.id);
+    compare_answer(request.value().questions[at(q)], answer,
+                   recorded == nullptr ? Value{} : *recorded, differences);
+  }
+  checked.difference = differences.largest;
+  checked.place = differences.where;
+  return checked;
+}
+
+}  // namespace adjudge

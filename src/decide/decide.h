@@ -1,0 +1,30 @@
+// From requests to answers: the one place that knows the order of the stages. Start reading in
+// decide.cc.
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "adjudge/result.h"
+#include "decide/model.h"
+#include "protocol/answer.h"
+#include "protocol/request.h"
+
+namespace adjudge {
+
+struct DecideOptions {
+  CompileOptions compile;
+  std::stop_token stop;  // gives the pass up between layers
+};
+
+// Answers all requests in one tree pass. Each succeeds or fails by itself; an answer's bits do not
+// depend on the company it was asked in.
+std::vector<Result<Response>> decide(const Model& model, std::span<const Request> requests,
+                                     const DecideOptions& options);
+
+// What can be refused without a network: the request's compilation and its length.
+Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
+                                       const CompileOptions& options);
+
+}  // namespace adjudge

@@ -1,0 +1,114 @@
+#include "decide/model.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/try.h"
+#include "family/sidecar.h"
+
+namespace adjudge {
+
+namespace {
+
+constexpr const char* kPrecisionNames[] = {"auto", "f32", "bf16", "int8"};
+
+const BackboneEntry* backbone_for(const gguf::File& file) {
+  return find_backbone(file.architecture());
+}
+
+Error no_backbone(const gguf::File& file) {
+  std::string known;
+  for (const BackboneEntry& entry : backbones())
+    known += (known.empty() ? "" : ", ") + std::string(entry.name);
+  return Error{ErrorKind::bad_model, file.path() + ": general.architecture is \"" +
+                                         std::string(file.architecture()) +
+                                         "\"; this program runs " + known};
+}
+
+Result<const Family*> family_for(const gguf::File& file, const std::string& asked,
+                                 const std::optional<json::Value>& sidecar) {
+  std::string name = asked;
+  if (name.empty() && sidecar) name = sidecar_family(*sidecar);
+  if (name.empty()) return claiming_family(file.metadata());
+  if (const Family* family = find_family(name)) return family;
+  std::string known;
+  for (const Family* family : families())
+    known += (known.empty() ? "" : ", ") + std::string(family->name());
+  return Error{ErrorKind::bad_model, "no family \"" + name + "\"; there are " + known};
+}
+
+Result<std::string> checked_isa(const std::string& isa) {
+  const kernel::LevelNames levels = kernel::available_levels();
+  std::string known;
+  for (int i = 0; i < levels.count; ++i) {
+    if (isa == levels.names[i]) return isa;
+    known += (known.empty() ? "" : ", ") + std::string(levels.names[i]);
+  }
+  if (isa.empty()) return isa;
+  return Error{ErrorKind::not_supported,
+               "instruction set \"" + isa + "\": this machine has " + known};
+}
+
+}  // namespace
+
+const char* precision_name(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
+
+Result<Precision> parse_precision(std::string_view name) {
+  const auto* found = std::ranges::find(kPrecisionNames, name);
+  if (found == std::end(kPrecisionNames)) {
+    return Error{ErrorKind::bad_request,
+                 "precision \"" + std::string(name) + "\": expected auto, f32, bf16 or int8"};
+  }
+  return static_cast<Precision>(found - std::begin(kPrecisionNames));
+}
+
+Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& path,
+                                                   const ModelOptions& options) {
+  std::unique_ptr<ModelFile> model(new ModelFile);
+  model->name_ = std::filesystem::path(path).stem().string();
+  ADJ_TRY(model->file_, gguf::File::open(path));
+  const gguf::File& file = *model->file_;
+  model->fingerprint_ = file.fingerprint();
+  model->entry_ = backbone_for(file);
+  if (model->entry_ == nullptr) return no_backbone(file);
+  ADJ_TRY(model->traits_, model->entry_->read_traits(file.metadata()));
+  ADJ_TRY(model->tokenizer_, text::Tokenizer::open(file.metadata(), options.split));
+  model->weights_ = make_resident_weights(file);
+
+  ADJ_TRY(model->sidecar_, read_sidecar(path));
+  ADJ_TRY(const Family* family, family_for(file, options.family, model->sidecar_));
+  ADJ_TRY(model->compiler_,
+          family->open({model->file_.get(), model->tokenizer_.get(), model->weights_.get(),
+                        model->traits_.width, model->sidecar_ ? &*model->sidecar_ : nullptr}));
+  return model;
+}
+
+Result<std::unique_ptr<Model>> Model::open(const std::string& path, Runtime& runtime,
+                                           const ModelOptions& options) {
+  ADJ_TRY(const std::string isa, checked_isa(options.isa));
+  if (options.precision == Precision::bf16 || options.precision == Precision::int8) {
+    return Error{ErrorKind::not_supported, std::string("precision ") +
+                                               precision_name(options.precision) +
+                                               ": this version computes in f32 (auto, f32)"};
+  }
+  std::unique_ptr<Model> model(new Model);
+  ADJ_TRY(model->file_, ModelFile::open(path, options));
+  model->kernels_ = kernel::make_table(isa.empty() ? nullptr : isa.c_str());
+  model->runtime_ = &runtime;
+  model->net_ = {&model->kernels_, &runtime.workers(), &model->file_->weights()};
+  ADJ_TRY(model->backbone_,
+          model->file_->backbone_entry().open(model->file_->file().metadata(), model->net_, {}));
+  const std::size_t bytes = model->file_->weights().bytes() + model->backbone_->scratch_bytes();
+  auto lease = runtime.memory().take(bytes);
+  if (!lease) {
+    return Error{ErrorKind::unavailable, path + ": needs " + std::to_string(bytes) +
+                                             " bytes beside the file, over the memory budget of " +
+                                             std::to_string(runtime.memory().bytes_max())};
+  }
+  model->lease_ = std::move(*lease);
+  return model;
+}
+
+}  // namespace adjudge

@@ -1,0 +1,82 @@
+// A model file, opened: which family asks, with which tokenizer, on which network.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adjudge/result.h"
+#include "backbone/registry.h"
+#include "engine/runtime.h"
+#include "family/family.h"
+#include "gguf/file.h"
+#include "text/tokenizer.h"
+
+namespace adjudge {
+
+// The arithmetic of matrix products. `automatic` is a fixed choice per file type and instruction
+// set.
+enum class Precision { automatic, f32, bf16, int8 };
+const char* precision_name(Precision precision);
+Result<Precision> parse_precision(std::string_view name);
+
+struct ModelOptions {
+  std::string family;  // asks this way instead of the way the file names
+  std::string split;   // instead of tokenizer.ggml.pre
+  Precision precision = Precision::automatic;
+  std::string isa;  // the highest instruction-set level to use; empty: all the machine has
+};
+
+// Everything that needs no weights: enough to compile requests and to describe the file.
+class ModelFile {
+ public:
+  static Result<std::unique_ptr<ModelFile>> open(const std::string& path,
+                                                 const ModelOptions& options);
+
+  const std::string& name() const { return name_; }  // the file's name without its ending
+  const gguf::File& file() const { return *file_; }
+  const text::Tokenizer& tokenizer() const { return *tokenizer_; }
+  const PromptCompiler& compiler() const { return *compiler_; }
+  const BackboneTraits& traits() const { return traits_; }
+  const BackboneEntry& backbone_entry() const { return *entry_; }
+  WeightSource& weights() const { return *weights_; }
+  // Hex digits that change whenever the file or its sidecar does.
+  const std::string& fingerprint() const { return fingerprint_; }
+
+ private:
+  ModelFile() = default;
+  std::string name_;
+  std::string fingerprint_;
+  std::unique_ptr<gguf::File> file_;
+  std::optional<json::Value> sidecar_;
+  std::unique_ptr<text::Tokenizer> tokenizer_;
+  std::unique_ptr<WeightSource> weights_;
+  const BackboneEntry* entry_ = nullptr;
+  BackboneTraits traits_;
+  std::unique_ptr<PromptCompiler> compiler_;
+};
+
+// A model file with its network, ready to evaluate. Immutable; safe from several threads.
+class Model {
+ public:
+  static Result<std::unique_ptr<Model>> open(const std::string& path, Runtime& runtime,
+                                             const ModelOptions& options);
+
+  const ModelFile& file() const { return *file_; }
+  const Backbone& backbone() const { return *backbone_; }
+  const NetContext& net() const { return net_; }
+  Runtime& runtime() const { return *runtime_; }
+  Precision precision() const { return precision_; }
+
+ private:
+  Model() = default;
+  std::unique_ptr<ModelFile> file_;
+  kernel::Table kernels_;
+  NetContext net_{};
+  Runtime* runtime_ = nullptr;
+  Precision precision_ = Precision::f32;
+  std::unique_ptr<Backbone> backbone_;
+  MemoryBudget::Lease lease_;
+};
+
+}  // namespace adjudge

@@ -1,0 +1,60 @@
+// One account of bytes for everything a process holds on purpose: packed weights, scratch,
+// memories, kept states. Whoever is about to allocate takes a lease first and gives it back by
+// letting it go.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace adjudge {
+
+class MemoryBudget {
+ public:
+  class Lease {
+   public:
+    Lease() = default;
+    Lease(MemoryBudget* budget, std::size_t bytes) : budget_(budget), bytes_(bytes) {}
+    Lease(Lease&& other) noexcept { swap(other); }
+    Lease& operator=(Lease&& other) noexcept {
+      swap(other);
+      return *this;
+    }
+    ~Lease() {
+      if (budget_ != nullptr) budget_->taken_ -= bytes_;
+    }
+    std::size_t bytes() const { return bytes_; }
+
+   private:
+    void swap(Lease& other) {
+      std::swap(budget_, other.budget_);
+      std::swap(bytes_, other.bytes_);
+    }
+    MemoryBudget* budget_ = nullptr;
+    std::size_t bytes_ = 0;
+  };
+
+  // Zero: no limit.
+  explicit MemoryBudget(std::size_t bytes_max = 0) : bytes_max_(bytes_max) {}
+
+  std::size_t bytes_max() const { return bytes_max_; }
+  std::size_t bytes_taken() const { return taken_; }
+  void set_bytes_max(std::size_t bytes_max) { bytes_max_ = bytes_max; }
+
+  // Nothing when the account would be overdrawn.
+  std::optional<Lease> take(std::size_t bytes) {
+    std::size_t taken = taken_;
+    do {
+      const std::size_t limit = bytes_max_;
+      if (limit != 0 && (bytes > limit || taken > limit - bytes)) return std::nullopt;
+    } while (!taken_.compare_exchange_weak(taken, taken + bytes));
+    return Lease(this, bytes);
+  }
+
+ private:
+  std::atomic<std::size_t> bytes_max_;
+  std::atomic<std::size_t> taken_ = 0;
+};
+
+}  // namespace adjudge

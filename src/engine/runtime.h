@@ -1,0 +1,50 @@
+// What a process has once, whatever the number of models: the scheduler thread, the worker crew and
+// the account of memory. Threads start at the first use, and again in a child after a fork.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "adjudge/result.h"
+#include "engine/memory_budget.h"
+#include "nn/worker_pool.h"
+
+namespace adjudge {
+
+struct RuntimeOptions {
+  int thread_count = 0;              // workers; zero: as many cores as the process may use
+  std::size_t memory_bytes_max = 0;  // zero: no limit
+};
+
+class Runtime {
+ public:
+  // The process's own. Options take effect until the first job has run; after that they are
+  // refused.
+  static Runtime& process();
+  Status configure(const RuntimeOptions& options);
+
+  explicit Runtime(const RuntimeOptions& options = {});
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  WorkerPool& workers();
+  MemoryBudget& memory() { return memory_; }
+
+  // Runs `job` on the scheduler thread, the backbones' only user, after the jobs that came before;
+  // returns when it has run. From the scheduler thread itself: at once.
+  void run(FunctionRef<void()> job);
+
+ private:
+  struct Scheduler;
+  Scheduler& scheduler();
+
+  std::mutex creation_;  // of what starts lazily; held for a moment only
+  RuntimeOptions options_;
+  MemoryBudget memory_;
+  std::unique_ptr<WorkerPool> workers_;
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace adjudge

@@ -1,0 +1,68 @@
+#include "engine/runtime.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace adjudge {
+namespace {
+
+TEST(Runtime, JobsOfManyCallersRunOneAtATime) {
+  Runtime runtime({.thread_count = 2});
+  int counter = 0;  // unguarded on purpose: the thread sanitizer watches
+  std::vector<std::jthread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      auto job = [&] { ++counter; };
+      for (int k = 0; k < 100; ++k) runtime.run(job);
+    });
+  }
+  callers.clear();
+  EXPECT_EQ(counter, 400);
+}
+
+TEST(Runtime, AJobMayRunAnotherJob) {
+  Runtime runtime;
+  bool inner_ran = false;
+  auto inner = [&] { inner_ran = true; };
+  auto outer = [&] { runtime.run(inner); };
+  runtime.run(outer);
+  EXPECT_TRUE(inner_ran);
+}
+
+TEST(Runtime, WorksAgainInAForkedChild) {
+  Runtime runtime({.thread_count = 2});
+  int total = 0;
+  auto job = [&] {
+    std::vector<int> done(64);
+    auto task = [&](int index, int) { done[static_cast<std::size_t>(index)] = 1; };
+    runtime.workers().run(64, task);
+    for (const int one : done) total += one;
+  };
+  runtime.run(job);
+  ASSERT_EQ(total, 64);
+  const pid_t child = fork();
+  if (child == 0) {
+    total = 0;
+    runtime.run(job);
+    _exit(total == 64 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+TEST(MemoryBudget, RefusesWhatDoesNotFitAndTakesBack) {
+  MemoryBudget budget(100);
+  auto first = budget.take(60);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(budget.take(50));
+  first.reset();
+  EXPECT_TRUE(budget.take(100));
+}
+
+}  // namespace
+}  // namespace adjudge
