@@ -19,7 +19,8 @@ inline constexpr int kPanelDepth = 512;
 
 // Decodes inputs [begin, begin + depth) of `columns` weight rows (row_bytes apart) into
 // panel[k * kPanelColumns + column]; columns past `columns` become zero. `begin` is a multiple of
-// the format's block, as is depth.
+// the format's block, as is depth. Decoded weights are bit for bit those of
+// DTypeTraits::decode in every level.
 using FillPanel = void (*)(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
                            int depth, float* panel);
 
@@ -60,15 +61,14 @@ struct Table {
   // Rotates pairs (i, i + half) of x by the angles whose cosines and sines are given (half of
   // each).
   void (*rotate_halves)(float* x, const float* cosines, const float* sines, int half) = nullptr;
-  // One output column range of the gated delta rule for one token and head; see nn/delta_rule.h.
-  // state is (width, columns) with row stride state_stride:
-  //   state *= decay; u = beta * (v - state^T k); state += k u^T; out = state^T q   (over `columns`
-  //   values)
+  // One token of the gated delta rule for `columns` columns of one head (nn/delta_rule.h); state is
+  // (width, columns) with row stride state_stride; k and q are (width), v and out (columns):
+  //   state *= decay; u = beta * (v - state^T k); state += k u^T; out = state^T q
   void (*delta_step)(float* state, std::size_t state_stride, const float* q, const float* k,
                      const float* v, float decay, float beta, int width, int columns,
                      float* out) = nullptr;
   // Depthwise causal convolution of one token followed by silu, over `channels` channels:
-  // out[c] = silu(sum over t of taps[c * tap_count + t] * rows[t][c]); rows oldest first.
+  // out[c] = silu(sum over t of taps[t * channels + c] * rows[t][c]); rows oldest first.
   void (*convolve_silu)(const float* const* rows, const float* taps, int tap_count, int channels,
                         float* out) = nullptr;
 };

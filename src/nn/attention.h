@@ -29,8 +29,8 @@ struct AttentionWork {
   // Row i sees keys [0, first_visible + i) when causal, all of them otherwise.
   int first_visible = 1;
   bool causal = true;
-  // Non-zero: row i (at position first_visible - 1 + i) sees only keys within `window` of its own
-  // position.
+  // Non-zero: row i (at position first_visible - 1 + i) sees only keys nearer than `window`:
+  // |key - position| < window.
   int window = 0;
   Rows out;  // (rows, head_count * head_width)
 };

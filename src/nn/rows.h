@@ -15,11 +15,20 @@ void rms_norm(const NetContext& net, const Rows& x, std::span<const float> weigh
 void rms_norm_heads(const NetContext& net, const Rows& x, std::span<const float> weight,
                     float epsilon);
 
+// x /= sqrt(sum(x^2) + epsilon) per group of `head_width` values inside each row; in place.
+void l2_norm_heads(const NetContext& net, const Rows& x, int head_width, float epsilon);
+
 // x += y
 void add(const NetContext& net, const Rows& x, const Rows& y);
 
+// x += bias, per row.
+void add_bias(const NetContext& net, const Rows& x, std::span<const float> bias);
+
 // gate = silu(gate) * up
 void swiglu(const NetContext& net, const Rows& gate, const Rows& up);
+
+// x *= 1 / (1 + exp(-gate))
+void sigmoid_gate(const NetContext& net, const Rows& x, const Rows& gate);
 
 // Rotary position embedding: dimension i of the first `dimensions` of each head is paired with
 // i + dimensions / 2 ("neox") and turned by position * base^(-2i / dimensions).
@@ -27,6 +36,7 @@ struct Rotary {
   int dimensions = 0;
   double base = 10000.0;
 };
+inline constexpr int kRotaryHalfMax = 256;  // no head is wider than 512
 void rotate_heads(const NetContext& net, const Rows& x, int head_width, const Rotary& rotary,
                   std::span<const int> positions);
 

@@ -23,8 +23,16 @@ struct Matrix {
   int rows = 0;
   int columns = 0;
   std::size_t row_bytes = 0;
-  int handle = -1;  // the source's own
+  int handle = -1;    // the source's own
+  int first_row = 0;  // of the stored matrix, when this is a part of it
   bool present() const { return handle >= 0; }
+  // Rows [begin, begin + count): one part of a fused matrix.
+  Matrix part(int begin, int count) const {
+    Matrix rows_only = *this;
+    rows_only.rows = count;
+    rows_only.first_row += begin;
+    return rows_only;
+  }
 };
 
 class WeightSource {
@@ -39,6 +47,7 @@ class WeightSource {
   virtual bool has(std::string_view name) const = 0;
 
   // Small vectors (norms, biases, convolution taps) as f32, decoded once and owned by the source.
+  // `count` is that of all values, whatever the tensor's shape.
   virtual Result<std::span<const float>> vector(std::string_view name, int count) = 0;
 
   // The stored bytes of rows [begin, begin + count), valid until `release` of the same range. Safe

@@ -2,6 +2,7 @@
 // models. Threads start at the first use and again in the child after a fork.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 namespace adjudge {
@@ -37,6 +38,12 @@ class WorkerPool {
   // Calls task(index, worker) for every index in [0, task_count), each once, on any worker in
   // [0, thread_count); returns when all are done. Not reentrant; one caller at a time.
   void run(int task_count, FunctionRef<void(int index, int worker)> task);
+
+  // Room for `count` floats that `worker` alone uses until its task ends, on a cache line.
+  // Allocates only when a worker asks for more than it ever had.
+  float* scratch(int worker, std::size_t count);
+  // Private memory of all workers' scratch.
+  std::size_t bytes() const;
 
  private:
   struct Crew;
