@@ -85,3 +85,10 @@ function(set_level_flags)
     set_source_files_properties(${files} PROPERTIES COMPILE_OPTIONS "${level_flags_${name}}")
   endforeach()
 endfunction()
+
+# A text file as a C++ raw string literal, to be included where a string is initialised.
+function(embed_text file list_name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${file})
+  file(READ ${CMAKE_SOURCE_DIR}/${file} text)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${list_name} CONTENT "R\"~(${text})~\"\n" @ONLY)
+endfunction()

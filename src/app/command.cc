@@ -9,17 +9,17 @@ ExitStatus exit_status(ErrorKind kind) {
     case ErrorKind::bad_request:
     case ErrorKind::too_large:
     case ErrorKind::not_supported:
-      return bad_request;
+      return ExitStatus::bad_request;
     case ErrorKind::bad_model:
-      return bad_model;
+      return ExitStatus::bad_model;
     case ErrorKind::overloaded:
     case ErrorKind::deadline:
     case ErrorKind::cancelled:
     case ErrorKind::unavailable:
     case ErrorKind::internal:
-      return failure;
+      return ExitStatus::failure;
   }
-  return failure;
+  return ExitStatus::failure;
 }
 
 ExitStatus report(const Error& error) {

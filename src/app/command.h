@@ -1,5 +1,6 @@
-// What every command file offers the program: it adds its subcommand and says what to run when
-// that one was chosen. Nothing runs while arguments are still being parsed.
+// What every command offers the program: it adds its subcommand and says what to run when that one
+// was chosen. Nothing runs while arguments are still being parsed. A command is a file,
+// src/app/command/<name>.cc, that defines add_<name>_command(); the list is generated.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,7 @@ class App;
 namespace adjudge::app {
 
 // What scripts can tell apart: usage errors count as bad requests.
-enum ExitStatus : int { success = 0, failure = 1, bad_request = 2, bad_model = 3 };
+enum class ExitStatus { success = 0, failure = 1, bad_request = 2, bad_model = 3 };
 
 ExitStatus exit_status(ErrorKind kind);
 
@@ -23,7 +24,8 @@ ExitStatus report(const Error& error);
 // The chosen command, called once after parsing.
 using Run = std::function<ExitStatus()>;
 
-void add_models_command(CLI::App& program, Run& chosen);
-void add_pull_command(CLI::App& program, Run& chosen);
+#define ADJ_COMMAND(name) void add_##name##_command(CLI::App& program, Run& chosen);
+#include "command_list.inc"
+#undef ADJ_COMMAND
 
 }  // namespace adjudge::app

@@ -57,6 +57,8 @@ TemporaryFolder::TemporaryFolder() {
 
 TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path_); }
 
+const char* isa_limit() { return std::getenv("ADJ_ISA"); }
+
 std::vector<float> bell(std::string_view seed, std::size_t count) {
   std::seed_seq sequence(seed.begin(), seed.end());
   std::mt19937 generator(sequence);

@@ -35,6 +35,10 @@ class TemporaryFolder {
   std::string path_;
 };
 
+// ADJ_ISA: the strongest instruction set a test may use, as .ci/run forces each in turn; null: all
+// the machine has. For kernel::make_table.
+const char* isa_limit();
+
 // Deterministic pseudo-random floats with mean 0 and variance 1.
 std::vector<float> bell(std::string_view seed, std::size_t count);
 

@@ -1,0 +1,9 @@
+// Whether somebody is watching.
+#pragma once
+
+namespace adjudge {
+
+bool stderr_is_terminal();
+bool stdout_is_terminal();
+
+}  // namespace adjudge
