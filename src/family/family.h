@@ -59,6 +59,9 @@ struct CompileOptions {
   bool faithful = false;
   // Families that show all questions in every prompt show only the one asked.
   bool questions_alone = false;
+  // Zero: any length. Otherwise a longer prompt is refused (too_large) as soon as it is met, before
+  // the texts of the questions after it pile up.
+  int prompt_tokens_max = 0;
 };
 
 // What people may ask of this family on this file.
@@ -101,7 +104,7 @@ class Family {
 
 std::span<const Family* const> families();
 const Family* find_family(std::string_view name);
-// The one family that claims the file, a decision family before `chat`.
+// The one family that claims the file. Where none does, an error that names what the file says.
 Result<const Family*> claiming_family(const gguf::Metadata& metadata);
 
 }  // namespace adjudge

@@ -1,0 +1,121 @@
+#include "family/compile/question_compiler.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/try.h"
+#include "family/sidecar.h"
+#include "readout/label.h"
+
+namespace adjudge {
+namespace {
+
+Fault too_many_options(const Question& question, int count_max) {
+  return Fault{{"questions", question.id, "criteria"},
+               "too_long",
+               "question \"" + question.id + "\" has " +
+                   std::to_string(count_of(question.options)) + " options, at most " +
+                   std::to_string(count_max) + " can be asked of this model"};
+}
+
+Error too_many_tokens(const Question& question, int count, int count_max) {
+  return Error{ErrorKind::too_large,
+               {Fault{{"questions", question.id},
+                      "max_tokens_exceeded",
+                      "the state and this question are " + std::to_string(count) +
+                          " tokens, at most " + std::to_string(count_max) + " fit this model"}}};
+}
+
+}  // namespace
+
+Result<CompilerParts> open_parts(const OpenedFile& opened, std::string_view family,
+                                 BucketScheme buckets) {
+  CompilerParts parts;
+  parts.traits.name = family;
+  parts.tokenizer = opened.tokenizer;
+  ADJ_TRY(parts.calibration, read_calibration(opened.file->metadata(), buckets));
+  if (opened.sidecar != nullptr) apply_sidecar(*opened.sidecar, parts.calibration);
+  if (parts.calibration.temperatures.empty()) {
+    parts.traits.notes.push_back("no temperature is stored with this model; 1 is used");
+  }
+  return parts;
+}
+
+Status QuestionCompiler::check_option_counts(const Request& request) const {
+  std::vector<Fault> faults;
+  for (const Question& question : request.questions) {
+    if (count_of(question.options) > traits().options_max) {
+      faults.push_back(too_many_options(question, traits().options_max));
+    }
+  }
+  if (!faults.empty()) return Error{ErrorKind::bad_request, std::move(faults)};
+  return Done{};
+}
+
+Tokens QuestionCompiler::encode(const PromptText& text) const {
+  Tokens tokens = text.encode(tokenizer());
+  if (first_token()) tokens.insert(tokens.begin(), *first_token());
+  return tokens;
+}
+
+Status QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing,
+                                    Compiled& compiled) const {
+  Prompt prompt;
+  prompt.tokens = encode(phrasing.text);
+  const int count_max = asked.options.prompt_tokens_max;
+  if (count_max > 0 && count_of(prompt.tokens) > count_max) {
+    return too_many_tokens(asked.question(), count_of(prompt.tokens), count_max);
+  }
+  prompt.wanted = positions_read(prompt.tokens);
+  const std::string first = first_token() ? tokenizer().text_of(*first_token()) : "";
+  compiled.notes.push_back({asked.index, phrasing.order, first + phrasing.text.text()});
+  compiled.questions.back().readings.push_back(
+      {count_of(compiled.prompts), std::move(phrasing.option_of), std::move(phrasing.readout)});
+  compiled.prompts.push_back(std::move(prompt));
+  return Done{};
+}
+
+Result<Compiled> QuestionCompiler::compile(const Request& request,
+                                           const CompileOptions& options) const {
+  ADJ_TRY_DONE(check_option_counts(request));
+  Compiled compiled;
+  for (int i = 0; i < count_of(request.questions); ++i) {
+    const Asked asked{request, i, options};
+    compiled.questions.push_back({fold_of(asked.question().kind), {}});
+    for (Phrasing& phrasing : phrase(asked)) {
+      ADJ_TRY_DONE(add_prompt(asked, std::move(phrasing), compiled));
+    }
+  }
+  return compiled;
+}
+
+Result<LabelParts> with_labels(CompilerParts parts, const OpenedFile& opened,
+                               std::vector<Label> labels) {
+  ADJ_TRY(const Matrix head,
+          open_token_head(*opened.weights, opened.tokenizer->vocabulary_count(), opened.width));
+  parts.traits.readout = "label";
+  parts.traits.options_trained = count_of(labels);
+  parts.traits.options_max = count_of(labels);
+  return LabelParts{std::move(parts), head, std::move(labels)};
+}
+
+Result<LabelParts> open_label_parts(const OpenedFile& opened, const BareLabelOptions& options) {
+  ADJ_TRY(CompilerParts parts, open_parts(opened, options.family, options.buckets));
+  ADJ_TRY(std::vector<Label> labels,
+          bare_labels(*opened.tokenizer, options.codes, options.required_count));
+  return with_labels(std::move(parts), opened, std::move(labels));
+}
+
+std::shared_ptr<const Readout> LabelCompiler::read_labels(int label_count) const {
+  std::vector<Tokens> groups;
+  for (int i = 0; i < label_count; ++i) groups.push_back(labels_[at(i)].tokens);
+  return std::make_shared<LabelReadout>(head_, groups);
+}
+
+std::vector<int> options_in_order(int count) {
+  std::vector<int> options(at(count));
+  std::iota(options.begin(), options.end(), 0);
+  return options;
+}
+
+}  // namespace adjudge

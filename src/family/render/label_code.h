@@ -1,0 +1,32 @@
+// Codes that stand for options in a prompt and are read back as one token each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adjudge/result.h"
+#include "base/token.h"
+#include "text/tokenizer.h"
+
+namespace adjudge {
+
+// No dialect carries more options, and no family was trained with more labels.
+inline constexpr int kLabelCountMax = 255;
+// A score has up to ten levels, and every family asks them by label.
+inline constexpr int kLabelCountMin = 10;
+
+struct Label {
+  std::string code;
+  Tokens tokens;  // each way of writing it, as one token
+};
+
+// "A" to "Z", then "AA", "AB" to "ZZ".
+std::vector<std::string> capital_codes();
+
+// The first kLabelCountMax of `codes` that are one token, encoded bare. The first `required_count`
+// of them must all be; the others are passed over when they are not.
+Result<std::vector<Label>> bare_labels(const text::Tokenizer& tokenizer,
+                                       const std::vector<std::string>& codes, int required_count);
+
+}  // namespace adjudge

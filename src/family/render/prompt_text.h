@@ -1,0 +1,43 @@
+// A prompt while it is written: the family's own words, in which special tokens are tokens, and the
+// caller's text, in which they are letters. Kept as one text, so that it is split and merged across
+// the borders as the reference does it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/token.h"
+#include "text/tokenizer.h"
+
+namespace adjudge {
+
+enum class UserText {
+  literal,  // never becomes a control token
+  parsed,   // special tokens in it are tokens: what the reference of some families does
+};
+
+class PromptText {
+ public:
+  explicit PromptText(UserText user_text = UserText::literal) : user_text_(user_text) {}
+
+  PromptText& form(std::string_view text);  // the family's own words
+  PromptText& user(std::string_view text);  // whatever came with the request
+
+  const std::string& text() const { return text_; }
+  Tokens encode(const text::Tokenizer& tokenizer) const;
+
+ private:
+  // [the end before, end) of text_.
+  struct Stretch {
+    std::size_t end;
+    bool parses_special;
+  };
+  void append(std::string_view text, bool parses_special);
+
+  UserText user_text_;
+  std::string text_;
+  std::vector<Stretch> stretches_;  // neighbours differ in parses_special
+};
+
+}  // namespace adjudge
