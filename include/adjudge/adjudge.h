@@ -1,0 +1,136 @@
+// adjudge as a library: open a model file, submit requests, get probabilities.
+//
+//   auto model = adjudge::DecisionModel::open("kev-0.8b-q8_0.gguf");
+//   if (!model.ok()) ...  model.error().message()
+//   adjudge::DecisionRequest request;
+//   request.state("Charged twice for order 1843.")
+//       .choice("team", "Which team handles this?", {{"billing", "payments"}, {"tech", ""}})
+//       .noul("refund", "Is a refund asked for?");
+//   auto results = model.value().submit({&request, 1});
+//
+// Nothing here throws, prints, reads the environment or ends the process; whatever depends on the
+// caller, the file or the machine comes back as a Result. All models of a process share one
+// scheduler thread and one crew of workers, which start at the first use and again in a child after
+// fork(). Objects may be used from several threads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "adjudge/result.h"
+
+namespace adjudge {
+
+// The version of this library: "0.1.0".
+const char* version();
+
+// What a process has once. Takes effect until the first model is opened.
+struct ProcessSettings {
+  int thread_count = 0;              // workers; 0: as many cores as the process may use
+  std::size_t memory_bytes_max = 0;  // for everything beside the mapped files; 0: no limit
+};
+Status configure_process(const ProcessSettings& settings);
+
+struct ModelSettings {
+  std::string family;  // ask this family's way, whatever the file says; empty: the file's
+  std::string split;   // split text this way; empty: as tokenizer.ggml.pre says
+  std::string precision = "auto";  // arithmetic of matrix products: auto, f32, bf16, int8
+  std::string isa;  // use no instruction set above this one; empty: all the machine has
+};
+
+struct ChoiceOption {
+  std::string key;          // what comes back
+  std::string description;  // empty: the key speaks for itself
+};
+
+// A state and named questions about it. The limits are those of the HTTP interface
+// (docs/protocol.md): 1 to 255 options, 1 to 10 levels, ids that are unique and not empty. They are
+// checked when the request is submitted.
+class DecisionRequest {
+ public:
+  DecisionRequest() = default;
+  // A System One request body: {"state": ..., "questions": {...}}.
+  static DecisionRequest from_json(std::string body);
+
+  DecisionRequest& state(std::string_view text);
+  DecisionRequest& state_json(std::string_view json);  // any JSON value but null
+  // One of several options.
+  DecisionRequest& choice(std::string_view id, std::string_view instructions,
+                          std::span<const ChoiceOption> options);
+  DecisionRequest& choice(std::string_view id, std::string_view instructions,
+                          std::initializer_list<ChoiceOption> options);
+  // Ordered levels, lowest first.
+  DecisionRequest& score(std::string_view id, std::string_view instructions,
+                         std::initializer_list<std::string_view> levels);
+  DecisionRequest& score(std::string_view id, std::string_view instructions,
+                         std::span<const std::string_view> levels);
+  // Yes or no.
+  DecisionRequest& noul(std::string_view id, std::string_view instructions);
+
+  // The System One request body.
+  std::string json() const;
+
+ private:
+  DecisionRequest& add(std::string_view id, std::string_view type, std::string_view instructions,
+                       std::string criteria);
+  std::string body_;       // when made from JSON
+  std::string state_;      // JSON; empty: none given
+  std::string questions_;  // JSON members, without the braces
+};
+
+struct OptionProbability {
+  std::string key;
+  double probability = 0;
+};
+
+struct DecisionAnswer {
+  std::string id;
+  std::string type;                        // "choice", "score" or "noul"
+  std::vector<OptionProbability> options;  // in the request's order; of a noul: "false", "true"
+  std::string choice;     // of a choice: the most probable key, the first of equals
+  double score = 0;       // of a score: the expected level, 0 to levels - 1
+  double noul = 0;        // of a noul: the probability of yes
+  double confidence = 0;  // of a choice or score, 0 to 1: how far from a uniform guess
+};
+
+struct DecisionResponse {
+  std::string model;
+  std::vector<DecisionAnswer> answers;  // in the order of the questions
+  int input_tokens = 0;                 // read by the network, each shared token once
+  std::string json;                     // the System One response body
+};
+
+struct SubmitOptions {
+  bool faithful = false;         // ids and special tokens as the family's reference renders them
+  bool questions_alone = false;  // one question per prompt where a family shows all of them
+  std::stop_token stop;          // gives up between two layers: ErrorKind::cancelled
+};
+
+class DecisionModel {
+ public:
+  static Result<DecisionModel> open(const std::string& path, const ModelSettings& settings = {});
+  DecisionModel(DecisionModel&&) noexcept;
+  DecisionModel& operator=(DecisionModel&&) noexcept;
+  ~DecisionModel();
+
+  const std::string& name() const;    // the file's name without its ending
+  std::string describe_json() const;  // family, backbone, sizes, limits, temperatures
+
+  // One result per request, in order. All go through the network together, and an answer's bits do
+  // not depend on the company it was asked in. Blocks; requests of several threads are served one
+  // after the other.
+  std::vector<Result<DecisionResponse>> submit(std::span<const DecisionRequest> requests,
+                                               const SubmitOptions& options = {}) const;
+
+ private:
+  struct Content;
+  explicit DecisionModel(std::unique_ptr<Content> content);
+  std::unique_ptr<Content> content_;
+};
+
+}  // namespace adjudge

@@ -1,0 +1,75 @@
+#include "app/options.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+#include "app/catalogue.h"
+#include "base/try.h"
+
+namespace adjudge::app {
+
+void ModelFlags::add_file_to(CLI::App& command) {
+  command.add_option("--model", model, "a GGUF file, or the name of a pulled model")->required();
+  command.add_option("--family", options.family, "ask this family's way, whatever the file says");
+  command.add_option("--split", options.split,
+                     "split text this way instead of as tokenizer.ggml.pre says");
+}
+
+void ModelFlags::add_to(CLI::App& command) {
+  add_file_to(command);
+  command.add_option("--precision", precision,
+                     "arithmetic of matrix products: auto, f32, bf16 or int8");
+  command.add_option("--isa", options.isa, "use no instruction set above this one")
+      ->envname("ADJ_ISA");
+  command
+      .add_option("--threads", thread_count,
+                  "worker threads (0: as many cores as the process may use)")
+      ->check(CLI::Range(0, 1024));
+  command
+      .add_option("--memory", memory_bytes_max,
+                  "bytes beside the model file, such as 2GB (0: no limit)")
+      ->transform(CLI::AsSizeValue(false));
+}
+
+Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
+  ADJ_TRY(const std::string path, resolve_model(model));
+  return ModelFile::open(path, options);
+}
+
+Result<std::unique_ptr<Model>> ModelFlags::open_model() {
+  ADJ_TRY(options.precision, parse_precision(precision));
+  ADJ_TRY(const std::string path, resolve_model(model));
+  ADJ_TRY_DONE(Runtime::process().configure({thread_count, memory_bytes_max}));
+  return Model::open(path, Runtime::process(), options);
+}
+
+void add_compile_flags(CLI::App& command, CompileOptions& options) {
+  command.add_flag("--faithful", options.faithful,
+                   "render ids and special tokens byte for byte as the family's reference does");
+  command
+      .add_option_function<std::string>(
+          "--questions",
+          [&options](const std::string& value) { options.questions_alone = value == "alone"; },
+          "together: as trained; alone: one question per prompt, where a family shows all of them")
+      ->check(CLI::IsMember({"together", "alone"}));
+}
+
+Result<std::string> read_input(const std::string& path) {
+  std::ostringstream content;
+  if (path == "-") {
+    content << std::cin.rdbuf();
+    return content.str();
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (stream) content << stream.rdbuf();
+  if (!stream)
+    return Error{ErrorKind::bad_request, path + ": cannot read: " + std::strerror(errno)};
+  return content.str();
+}
+
+}  // namespace adjudge::app
