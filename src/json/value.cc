@@ -1,6 +1,7 @@
 #include "json/value.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace adjudge::json {
 
@@ -8,6 +9,10 @@ const Value* Value::find(std::string_view key) const {
   const auto found = std::find_if(members.begin(), members.end(),
                                   [&](const Member& member) { return member.key == key; });
   return found == members.end() ? nullptr : &found->value;
+}
+
+Value* Value::find(std::string_view key) {
+  return const_cast<Value*>(std::as_const(*this).find(key));
 }
 
 Value null() { return {}; }

@@ -30,6 +30,7 @@ struct Value {
 
   // The member of that name, or null.
   const Value* find(std::string_view key) const;
+  Value* find(std::string_view key);
 };
 
 struct Member {

@@ -14,7 +14,7 @@ struct Answer {
   std::vector<double> probabilities;  // one per option; of a noul: false, true
   double value = 0;                   // noul: P(yes); score: expected level; choice: unused
   int best = 0;                       // the first of the most probable options
-  double confidence = 0;              // choice and score; see calibrate/confidence.h
+  double confidence = 0;              // choice and score; see calibrate/calibration.h
 };
 
 struct Usage {

@@ -1,0 +1,20 @@
+// What a request may hold, whatever the model. Published with the models, quoted in every refusal.
+#pragma once
+
+#include "json/value.h"
+
+namespace adjudge {
+
+struct RequestLimits {
+  // A question costs a prompt of its own; a thousand is a long time on a processor already.
+  int question_count_max = 4096;
+  int option_count_max = 255;  // of a choice; a family may offer fewer
+  int level_count_max = 10;    // levels are read as digits
+  // Ids come back in answers and in every fault.
+  int id_bytes_max = 1024;
+  // Faults quoted in one error; a body of megabytes can hold thousands.
+  int fault_count_max = 100;
+  json::ParseLimits json;  // bytes, nesting and values of the body
+};
+
+}  // namespace adjudge

@@ -1,0 +1,28 @@
+// TypeSafe's System One: bytes to a Request, a Response to bytes. Knows no HTTP; a line of a JSON
+// lines file is a body like any other.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "adjudge/result.h"
+#include "protocol/answer.h"
+#include "protocol/limits.h"
+#include "protocol/request.h"
+
+namespace adjudge {
+
+// All faults in one error, in the order of the body. Where sources disagree about what is legal:
+//  - the state is any JSON value but null; instructions and descriptions are any JSON value;
+//  - instructions may be absent, but a noul needs them or a description;
+//  - one option and one level are answered; a null level is refused;
+//  - unknown members are ignored, but media are refused rather than left unseen.
+Result<Request> parse_systemone(std::string_view body, const RequestLimits& limits);
+
+// One line. Numbers are the shortest that read back; a legend holds the levels as received.
+std::string print_systemone(const Response& response, const Request& request);
+
+// A body that parses to this request.
+std::string print_request(const Request& request);
+
+}  // namespace adjudge

@@ -1,0 +1,91 @@
+// Responses, and requests for tests and recordings, to one line of JSON.
+
+#include "base/size.h"
+#include "json/print.h"
+#include "protocol/systemone.h"
+
+namespace adjudge {
+namespace {
+
+using json::Member;
+using json::Value;
+
+Value probabilities_of(const Answer& answer, const Question& question) {
+  std::vector<Member> members;
+  for (int i = 0; i < count_of(question.options); ++i) {
+    members.push_back({question.options[at(i)].key, json::real(answer.probabilities[at(i)])});
+  }
+  return json::object(std::move(members));
+}
+
+Value descriptions_of(const Question& question) {
+  std::vector<Member> members;
+  for (const Option& option : question.options) members.push_back({option.key, option.description});
+  return json::object(std::move(members));
+}
+
+Value value_of(const Answer& answer, const Question& question) {
+  CHECK(answer.probabilities.size() == question.options.size());
+  std::vector<Member> members = {{"type", json::string(kind_name(answer.kind))}};
+  switch (answer.kind) {
+    case QuestionKind::noul:
+      members.push_back({"noul", json::real(answer.value)});
+      break;
+    case QuestionKind::choice:
+      members.push_back({"choice", json::string(question.options[at(answer.best)].key)});
+      members.push_back({"confidence", json::real(answer.confidence)});
+      members.push_back({"probabilities", probabilities_of(answer, question)});
+      break;
+    case QuestionKind::score:
+      members.push_back({"score", json::real(answer.value)});
+      members.push_back({"confidence", json::real(answer.confidence)});
+      members.push_back({"legend", descriptions_of(question)});
+      members.push_back({"probabilities", probabilities_of(answer, question)});
+      break;
+  }
+  return json::object(std::move(members));
+}
+
+Value criteria_of(const Question& question) {
+  if (question.kind != QuestionKind::score) return descriptions_of(question);
+  std::vector<Value> levels;
+  for (const Option& option : question.options) levels.push_back(option.description);
+  return json::array(std::move(levels));
+}
+
+Value value_of(const Question& question) {
+  return json::object({{"type", json::string(kind_name(question.kind))},
+                       {"instructions", question.instructions},
+                       {"criteria", criteria_of(question)}});
+}
+
+}  // namespace
+
+std::string print_systemone(const Response& response, const Request& request) {
+  CHECK(response.answers.size() == request.questions.size());
+  std::vector<Member> answers;
+  for (int i = 0; i < count_of(response.answers); ++i) {
+    const Answer& answer = response.answers[at(i)];
+    answers.push_back({answer.id, value_of(answer, request.questions[at(i)])});
+  }
+  const Value usage = json::object({{"input_tokens", json::integer(response.usage.input_tokens)},
+                                    {"output_tokens", json::integer(0)}});  // nothing is generated
+  return json::print(json::object({{"model", json::string(response.model)},
+                                   {"answers", json::object(std::move(answers))},
+                                   {"usage", usage}}),
+                     json::Flavour::compact);
+}
+
+std::string print_request(const Request& request) {
+  std::vector<Member> members;
+  if (!request.model.empty()) members.push_back({"model", json::string(request.model)});
+  members.push_back({"state", request.state});
+  std::vector<Member> questions;
+  for (const Question& question : request.questions) {
+    questions.push_back({question.id, value_of(question)});
+  }
+  members.push_back({"questions", json::object(std::move(questions))});
+  return json::print(json::object(std::move(members)), json::Flavour::compact);
+}
+
+}  // namespace adjudge
