@@ -8,9 +8,9 @@ Error Cursor::error(const std::string& message) const {
 
 Result<std::span<const std::byte>> Cursor::take(std::uint64_t byte_count) {
   if (byte_count > left()) {
-    return error("the file ends too early: expected " + std::to_string(byte_count) +
-                 " bytes at offset " + std::to_string(position_) + ", found " +
-                 std::to_string(left()));
+    return error("expected " + std::to_string(byte_count) + " bytes at offset " +
+                 std::to_string(position_) + ", found " + std::to_string(left()) + " before " +
+                 end_);
   }
   const auto taken = bytes_.subspan(position_, byte_count);
   position_ += byte_count;
@@ -28,7 +28,7 @@ Result<std::size_t> Cursor::count(std::string_view what, std::size_t bytes_each)
   if (value > left() / bytes_each) {
     return error("found a count of " + std::to_string(value) + " " + std::string(what) +
                  ", expected at most " + std::to_string(left() / bytes_each) + ", as " +
-                 std::to_string(left()) + " bytes follow");
+                 std::to_string(left()) + " bytes follow before " + end_);
   }
   return static_cast<std::size_t>(value);
 }

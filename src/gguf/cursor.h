@@ -19,7 +19,8 @@ static_assert(std::endian::native == std::endian::little, "GGUF is read as it li
 
 class Cursor {
  public:
-  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  // `end` says in messages what lies where `bytes` end.
+  Cursor(std::span<const std::byte> bytes, std::string end) : bytes_(bytes), end_(std::move(end)) {}
 
   // Names what is read from here on, for messages: `key "general.name"`.
   void enter(std::string place) { place_ = std::move(place); }
@@ -45,6 +46,7 @@ class Cursor {
  private:
   std::span<const std::byte> bytes_;
   std::size_t position_ = 0;
+  std::string end_;
   std::string place_;
 };
 

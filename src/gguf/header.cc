@@ -22,6 +22,10 @@ constexpr std::uint32_t kDimensionsMax = 4;
 constexpr std::size_t kKeyBytesMin = 8 + 4 + 1;
 constexpr std::size_t kTensorBytesMin = 8 + 4 + 8 + 4 + 8;
 
+// Vocabularies make headers of up to 30 MB. The limit keeps the memory that a damaged count can ask
+// for below ten times as much.
+constexpr std::size_t kHeaderBytesMax = std::size_t{128} << 20;
+
 // How metadata keeps a stored type: every integer as int64, every float as double.
 template <class T>
 using Kept = std::conditional_t<
@@ -269,7 +273,9 @@ Status check_overlaps(Cursor& cursor, const std::vector<StoredTensor>& tensors) 
 }  // namespace
 
 Result<Header> parse_header(std::span<const std::byte> file) {
-  Cursor cursor(file);
+  const bool short_enough = file.size() <= kHeaderBytesMax;
+  Cursor cursor(file.first(std::min(file.size(), kHeaderBytesMax)),
+                short_enough ? "the end of the file" : "128 MiB, where a header must have ended");
   ADJ_TRY_DONE(read_preamble(cursor));
   cursor.enter("header");
   ADJ_TRY(const std::size_t tensor_count, cursor.count("tensors", kTensorBytesMin));
@@ -283,7 +289,7 @@ Result<Header> parse_header(std::span<const std::byte> file) {
 
   // Without tensors a file may end before the padding does.
   const std::size_t padding = (alignment - header.bytes % alignment) % alignment;
-  const auto data = file.subspan(header.bytes + std::min(padding, cursor.left()));
+  const auto data = file.subspan(std::min(header.bytes + padding, file.size()));
   ADJ_TRY_DONE(place_tensors(cursor, tensors, data, alignment));
   ADJ_TRY_DONE(check_overlaps(cursor, tensors));
   for (StoredTensor& tensor : tensors) header.tensors.push_back(std::move(tensor.entry));

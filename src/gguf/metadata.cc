@@ -25,7 +25,8 @@ std::string shown(double value) {
 
 template <class T>
 std::string shown_array(const std::vector<T>& values, const char* what) {
-  return "an array of " + std::to_string(values.size()) + " " + what;
+  return "an array of " + std::to_string(values.size()) + " " + what +
+         (values.size() == 1 ? "" : "s");
 }
 
 struct Description {
@@ -35,16 +36,16 @@ struct Description {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::string_view value) const { return "the string " + quoted(value); }
   std::string operator()(const std::vector<std::int64_t>& values) const {
-    return shown_array(values, "integers");
+    return shown_array(values, "integer");
   }
   std::string operator()(const std::vector<double>& values) const {
-    return shown_array(values, "numbers");
+    return shown_array(values, "number");
   }
   std::string operator()(const std::vector<bool>& values) const {
-    return shown_array(values, "booleans");
+    return shown_array(values, "boolean");
   }
   std::string operator()(const std::vector<std::string_view>& values) const {
-    return shown_array(values, "strings");
+    return shown_array(values, "string");
   }
 };
 
@@ -138,8 +139,10 @@ Result<int> Metadata::integer(std::string_view key, std::int64_t least, std::int
   CHECK(least >= std::numeric_limits<int>::min() && most <= std::numeric_limits<int>::max());
   ADJ_TRY(const std::int64_t value, require(key, find_integer(key), kInteger));
   if (value < least || value > most) {
-    return unexpected(key, std::to_string(value),
-                      "an integer from " + std::to_string(least) + " to " + std::to_string(most));
+    const std::string expected =
+        least == most ? std::to_string(least)
+                      : "an integer from " + std::to_string(least) + " to " + std::to_string(most);
+    return unexpected(key, std::to_string(value), expected);
   }
   return static_cast<int>(value);
 }

@@ -36,18 +36,17 @@ class Reader {
 
   Result<std::unique_ptr<File>> read() && {
     const std::string& path = file_->path_;
-    ADJ_TRY(Header first, add_part(path));
-    file_->metadata_ = std::move(first.metadata);
-    ADJ_TRY(file_->architecture_, in_file(path, file_->metadata_.string("general.architecture")));
+    ADJ_TRY(file_->metadata_, add_part(path));
     ADJ_TRY(const int part_count, check_first_part());
+    ADJ_TRY(file_->architecture_, in_file(path, file_->metadata_.string("general.architecture")));
     for (int part = 2; part <= part_count; ++part) ADJ_TRY_DONE(add_later_part(part, part_count));
     if (part_count > 1) ADJ_TRY_DONE(check_tensor_count());
     return std::move(file_);
   }
 
  private:
-  // Maps a file, checks its header and takes its tensors.
-  Result<Header> add_part(const std::string& path) {
+  // Maps a file, checks its header and takes its tensors; the metadata remains.
+  Result<Metadata> add_part(const std::string& path) {
     ADJ_TRY(MappedFile mapped, MappedFile::open(path));
     ADJ_TRY(Header header, in_file(path, parse_header(mapped.bytes())));
     for (TensorEntry& entry : header.tensors) {
@@ -58,7 +57,7 @@ class Reader {
     }
     file_->parts_.push_back(std::move(mapped));
     file_->header_bytes_.push_back(header.bytes);
-    return header;
+    return std::move(header.metadata);
   }
 
   void add_tensor(TensorEntry entry) {
@@ -94,9 +93,9 @@ class Reader {
 
   Status add_later_part(int part, int part_count) {
     const std::string path = *part_path(file_->path_, part, part_count);
-    ADJ_TRY(const Header header, add_part(path));
-    ADJ_TRY_DONE(in_file(path, header.metadata.integer(kSplitNumber, part - 1, part - 1)));
-    ADJ_TRY_DONE(in_file(path, header.metadata.integer(kSplitCount, part_count, part_count)));
+    ADJ_TRY(const Metadata metadata, add_part(path));
+    ADJ_TRY_DONE(in_file(path, metadata.integer(kSplitNumber, part - 1, part - 1)));
+    ADJ_TRY_DONE(in_file(path, metadata.integer(kSplitCount, part_count, part_count)));
     return Done{};
   }
 
