@@ -10,7 +10,6 @@ namespace adjudge {
 
 namespace {
 
-constexpr int kTapCountMax = 8;  // 4 in every model we know
 // Channels of one task: a row's slice is 2 KiB, so the rows a tap looks back on stay in L1.
 constexpr int kSliceChannels = 512;
 

@@ -7,6 +7,8 @@
 
 namespace adjudge {
 
+inline constexpr int kTapCountMax = 8;  // 4 in every model we know
+
 // Filter taps turned from the file's order, (channels, taps), so that channels lie side by side.
 class ConvolutionTaps {
  public:
