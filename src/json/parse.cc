@@ -2,7 +2,6 @@
 // text and the raw digits of what does not fit 64 bits. The only unit that includes the library.
 
 #include <algorithm>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -54,29 +53,27 @@ bool nests_deeper(std::string_view text, int depth_max) {
 void merge_repeated_keys(std::vector<Member>& members) {
   std::vector<std::size_t> order(members.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return members[a].key < members[b].key; });
-  std::vector<std::size_t> repeated;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const int difference = members[a].key.compare(members[b].key);
+    return difference == 0 ? a < b : difference < 0;
+  });
+  std::vector<bool> repeated(members.size());
   std::size_t first = 0;  // in `order`, of the current run of equal keys
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (members[order[i]].key != members[order[first]].key) {
       first = i;
-      continue;
-    }
-    members[order[first]].value = std::move(members[order[i]].value);
-    repeated.push_back(order[i]);
-  }
-  std::sort(repeated.begin(), repeated.end(), std::greater<>());
-  if (repeated.empty()) return;
-  std::vector<Member> kept;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!repeated.empty() && repeated.back() == i) {
-      repeated.pop_back();
     } else {
-      kept.push_back(std::move(members[i]));
+      members[order[first]].value = std::move(members[order[i]].value);
+      repeated[order[i]] = true;
     }
   }
-  members = std::move(kept);
+  std::size_t kept_count = 0;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (repeated[i]) continue;
+    if (kept_count != i) members[kept_count] = std::move(members[i]);
+    ++kept_count;
+  }
+  members.resize(kept_count);
 }
 
 std::string reason_of(const nlohmann::json::exception& exception) {

@@ -69,6 +69,9 @@ TEST(Parse, RefusesWhatIsNotStrictJson) {
   }
 }
 
+// As Python does with bytes.
+TEST(Parse, SkipsAByteOrderMark) { EXPECT_EQ(reprint("\xef\xbb\xbf[1]"), "[1]"); }
+
 TEST(Parse, RefusesLoneSurrogatesAndBytesThatAreNotUtf8) {
   for (const char* text : {R"("\ud800")", R"("\udc00")", R"("\ud800\ud800")", R"("\ud800x")",
                            "\"\x80\"", "\"\xc0\x80\"", "\"\xc3\"", "\"\xed\xa0\x80\"",

@@ -180,6 +180,13 @@ class Writer {
   std::string out_;
 };
 
+void sort_members(Value& value) {
+  for (Value& item : value.items) sort_members(item);
+  for (Member& member : value.members) sort_members(member.value);
+  std::sort(value.members.begin(), value.members.end(),
+            [](const Member& a, const Member& b) { return a.key < b.key; });
+}
+
 }  // namespace
 
 std::string print(const Value& value, Flavour flavour) {
@@ -218,10 +225,7 @@ std::string python_repr(double value) {
 
 Value sorted(const Value& value) {
   Value copy = value;
-  for (Value& item : copy.items) item = sorted(item);
-  for (Member& member : copy.members) member.value = sorted(member.value);
-  std::sort(copy.members.begin(), copy.members.end(),
-            [](const Member& a, const Member& b) { return a.key < b.key; });
+  sort_members(copy);
   return copy;
 }
 

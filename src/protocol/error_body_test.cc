@@ -14,13 +14,13 @@ TEST(PrintError, ListsTheFaultsOfARefusedRequestTwice) {
                                                  "score criteria must be a list"},
                                                 {{"state"}, "missing", "state is required"},
                                             });
-  EXPECT_EQ(
-      print_error(error),
-      R"({"detail":[{"loc":["body","questions","tone","score","criteria"],)"
-      R"("msg":"score criteria must be a list","type":"list_type"},)"
-      R"({"loc":["body","state"],"msg":"state is required","type":"missing"}],)"
-      R"("error":{"code":422,"type":"invalid_request_error","message":)"
-      R"("questions.tone.score.criteria: score criteria must be a list; state: state is required"}})");
+  EXPECT_EQ(print_error(error),
+            R"({"detail":[{"loc":["body","questions","tone","score","criteria"],)"
+            R"("msg":"score criteria must be a list","type":"list_type"},)"
+            R"({"loc":["body","state"],"msg":"state is required","type":"missing"}],)"
+            R"("error":{"code":422,"type":"invalid_request_error","message":)"
+            R"("questions.tone.score.criteria: score criteria must be a list; )"
+            R"(state: state is required"}})");
 }
 
 TEST(PrintError, GivesOtherErrorsAsAnObject) {
