@@ -1,0 +1,5 @@
+# 256-bit vectors with fused multiply-add and half-precision conversion: x86 processors since 2013.
+set(isa_order 10)
+# g++ 12 raises the first two inside immintrin.h; at -O0 its intrinsics are macros that trip the third.
+set(isa_flags -mavx2 -mfma -mf16c -Wno-uninitialized -Wno-maybe-uninitialized -Wno-conversion)
+set(isa_processors "x86_64|AMD64|amd64")

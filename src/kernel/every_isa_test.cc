@@ -1,0 +1,500 @@
+// Every entry of every level this machine has, against a twin in double precision, at sizes around
+// each vector width; and the law of table.h bit for bit: no output knows its company.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/aligned.h"
+#include "base/size.h"
+#include "kernel/table.h"
+#include "support/support.h"
+
+namespace adjudge::kernel {
+namespace {
+
+using testing::bell;
+using Floats = std::vector<float>;
+
+constexpr int kSizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 100, 128, 257};
+// f32 with sums of a few hundred terms of size 1, against double: some ten roundings of 6e-8 each.
+constexpr double kTolerance = 2e-6;
+
+class EveryIsa : public ::testing::TestWithParam<const char*> {
+ protected:
+  const Table table = make_table(GetParam());
+};
+
+std::vector<const char*> levels() {
+  const LevelNames available = available_levels();
+  return {available.names, available.names + available.count};
+}
+
+void expect_near(const Floats& found, const std::vector<double>& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    ASSERT_NEAR(static_cast<double>(found[i]), expected[i], tolerance * (1 + std::abs(expected[i])))
+        << "index " << i << " of " << found.size();
+  }
+}
+
+double sum_of_squares(const Floats& x) {
+  double sum = 0;
+  for (const float value : x) sum += static_cast<double>(value) * static_cast<double>(value);
+  return sum;
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+std::vector<double> mapped(int count, const std::function<double(std::size_t)>& value) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < at(count); ++i) out.push_back(value(i));
+  return out;
+}
+
+// --- weights
+
+std::vector<const gguf::DTypeTraits*> formats() {
+  std::vector<const gguf::DTypeTraits*> all;
+  for (std::uint32_t code = 0; code < gguf::kDTypeLimit; ++code) {
+    if (const gguf::DTypeTraits* traits = gguf::find_dtype(code)) all.push_back(traits);
+  }
+  return all;
+}
+
+// Random bytes; the 16-bit floats among them are made small and finite by their upper byte.
+std::vector<std::byte> stored_rows(const gguf::DTypeTraits& traits, int rows, int columns) {
+  const std::size_t count = at(rows) * at(columns / traits.block_values) * at(traits.block_bytes);
+  std::vector<std::byte> bytes;
+  for (const float value : bell(traits.name, count)) {
+    bytes.push_back(static_cast<std::byte>(static_cast<int>(std::abs(value) * 4096) & 255));
+  }
+  if (traits.type == gguf::DType::f32) {
+    const Floats values = bell("f32", at(rows * columns));
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+  }
+  for (std::size_t block = 0; block < count; block += at(traits.block_bytes)) {
+    const auto tame = [&](int offset) { bytes[block + at(offset)] &= std::byte{0xbb}; };
+    if (traits.type == gguf::DType::q6_K) {
+      tame(209);
+    } else {
+      tame(1);
+      if (traits.block_bytes > 3) tame(3);
+    }
+  }
+  return bytes;
+}
+
+struct Stored {
+  const gguf::DTypeTraits& traits;
+  int columns;
+  std::vector<std::byte> bytes;
+  std::size_t row_bytes;
+
+  Stored(const gguf::DTypeTraits& format, int rows, int width)
+      : traits(format),
+        columns(width),
+        bytes(stored_rows(format, rows, width)),
+        row_bytes(at(width / format.block_values) * at(format.block_bytes)) {}
+
+  Floats row(int index) const {
+    Floats values(at(columns));
+    traits.decode(bytes.data() + at(index) * row_bytes, at(columns / traits.block_values),
+                  values.data());
+    return values;
+  }
+};
+
+TEST_P(EveryIsa, FillsPanelsWithTheBitsOfTheFormatsDecoder) {
+  for (const gguf::DTypeTraits* traits : formats()) {
+    const int width = traits->block_values == 1 ? 779 : 1024;
+    const Stored stored(*traits, kPanelColumns, width);
+    for (const int columns : {1, 5, 16, 17, kPanelColumns}) {
+      for (const int begin : {0, kPanelDepth}) {
+        const int depth = std::min(kPanelDepth, width - begin);
+        Aligned<float> panel(at(kPanelDepth * kPanelColumns));
+        table.fill_panel[static_cast<int>(traits->type)](stored.bytes.data(), stored.row_bytes,
+                                                         columns, begin, depth, panel.data());
+        for (int c = 0; c < kPanelColumns; ++c) {
+          const Floats expected = c < columns ? stored.row(c) : Floats(at(width), 0.0f);
+          for (int k = 0; k < depth; ++k) {
+            const float found = panel[at(k * kPanelColumns + c)];
+            ASSERT_EQ(std::memcmp(&found, &expected[at(begin + k)], sizeof(float)), 0)
+                << traits->name << " column " << c << " input " << begin + k << ": " << found
+                << " for " << expected[at(begin + k)];
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryIsa, FillsEveryFormatOfThisProgram) {
+  for (const gguf::DTypeTraits* traits : formats()) {
+    EXPECT_NE(table.fill_panel[static_cast<int>(traits->type)], nullptr) << traits->name;
+  }
+}
+
+// --- products
+
+struct PanelProduct {
+  int rows, depth, stride;
+  Floats x, panel, out;
+
+  PanelProduct(int row_count, int inner)
+      : rows(row_count),
+        depth(inner),
+        stride(inner + 3),
+        x(bell("x", at(row_count * stride))),
+        panel(bell("panel", at(inner * kPanelColumns))),
+        out(bell("out", at(row_count * kPanelColumns))) {}
+};
+
+TEST_P(EveryIsa, MultipliesPanels) {
+  for (const int rows : {1, 2, 3, 5, 6, 7, 11, 12, 13, 25, 64}) {
+    for (const int depth : {1, 7, 64, 512}) {
+      for (const bool accumulate : {false, true}) {
+        PanelProduct product(rows, depth);
+        const Floats before = product.out;
+        table.multiply_panel(product.x.data(), at(product.stride), rows, product.panel.data(),
+                             depth, product.out.data(), kPanelColumns, accumulate);
+        expect_near(product.out,
+                    mapped(rows * kPanelColumns,
+                           [&](std::size_t i) {
+                             const std::size_t row = i / kPanelColumns, column = i % kPanelColumns;
+                             double sum = accumulate ? static_cast<double>(before[i]) : 0;
+                             for (std::size_t k = 0; k < at(depth); ++k) {
+                               sum +=
+                                   static_cast<double>(product.x[row * at(product.stride) + k]) *
+                                   static_cast<double>(product.panel[k * kPanelColumns + column]);
+                             }
+                             return sum;
+                           }),
+                    kTolerance * std::sqrt(depth));  // partial sums are that large
+      }
+    }
+  }
+}
+
+TEST_P(EveryIsa, ARowAloneHasTheBitsItHasInCompany) {
+  PanelProduct product(29, 100);
+  table.multiply_panel(product.x.data(), at(product.stride), product.rows, product.panel.data(),
+                       product.depth, product.out.data(), kPanelColumns, false);
+  for (int row = 0; row < product.rows; ++row) {
+    Floats alone(kPanelColumns);
+    table.multiply_panel(product.x.data() + row * product.stride, at(product.stride), 1,
+                         product.panel.data(), product.depth, alone.data(), kPanelColumns, false);
+    EXPECT_EQ(std::memcmp(alone.data(), product.out.data() + row * kPanelColumns,
+                          kPanelColumns * sizeof(float)),
+              0)
+        << row;
+  }
+}
+
+TEST_P(EveryIsa, AColumnHasTheSameBitsWhereverItStands) {
+  const Floats x = bell("x", 64), weights = bell("weights", 64);
+  Floats panel(64 * kPanelColumns);
+  for (std::size_t k = 0; k < 64; ++k) {
+    for (std::size_t c = 0; c < kPanelColumns; ++c) panel[k * kPanelColumns + c] = weights[k];
+  }
+  Floats out(kPanelColumns);
+  table.multiply_panel(x.data(), 64, 1, panel.data(), 64, out.data(), kPanelColumns, false);
+  for (const float value : out) EXPECT_EQ(value, out[0]);
+}
+
+TEST_P(EveryIsa, ADepthCutInTwoHasTheSameBits) {
+  PanelProduct whole(7, 300);
+  Floats cut = whole.out;
+  const auto multiply = [&](int begin, int end, float* out) {
+    table.multiply_panel(whole.x.data() + begin, at(whole.stride), whole.rows,
+                         whole.panel.data() + begin * kPanelColumns, end - begin, out,
+                         kPanelColumns, begin > 0);
+  };
+  multiply(0, 300, whole.out.data());
+  multiply(0, 129, cut.data());
+  multiply(129, 300, cut.data());
+  EXPECT_EQ(cut, whole.out);
+}
+
+// --- rows
+
+TEST_P(EveryIsa, Dots) {
+  for (const int count : kSizes) {
+    const Floats a = bell("a", at(count)), b = bell("b", at(count));
+    double expected = 0;
+    for (std::size_t i = 0; i < at(count); ++i) {
+      expected += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    }
+    expect_near({table.dot(a.data(), b.data(), count)}, {expected}, kTolerance);
+  }
+}
+
+TEST_P(EveryIsa, AddsScaled) {
+  for (const int count : kSizes) {
+    const Floats x = bell("x", at(count)), before = bell("sum", at(count));
+    Floats sum = before;
+    table.add_scaled(sum.data(), x.data(), 0.7f, count);
+    expect_near(sum,
+                mapped(count,
+                       [&](std::size_t i) {
+                         return static_cast<double>(before[i]) +
+                                static_cast<double>(0.7f) * static_cast<double>(x[i]);
+                       }),
+                kTolerance);
+  }
+}
+
+TEST_P(EveryIsa, NormalisesByTheRootMeanSquare) {
+  for (const int count : kSizes) {
+    const Floats x = bell("x", at(count)), weight = bell("weight", at(count));
+    const double scale = 1 / std::sqrt(sum_of_squares(x) / count + 1e-6);
+    for (const float* factors : {weight.data(), static_cast<const float*>(nullptr)}) {
+      Floats out = x;
+      table.rms_norm(out.data(), factors, 1e-6f, count, out.data());
+      expect_near(out,
+                  mapped(count,
+                         [&](std::size_t i) {
+                           return static_cast<double>(x[i]) * scale *
+                                  (factors == nullptr ? 1 : static_cast<double>(weight[i]));
+                         }),
+                  kTolerance);
+    }
+  }
+}
+
+TEST_P(EveryIsa, NormalisesByLength) {
+  for (const int count : kSizes) {
+    const Floats x = bell("x", at(count));
+    const double scale = 1 / std::sqrt(sum_of_squares(x) + 1e-6);
+    Floats out = x;
+    table.l2_norm(out.data(), 1e-6f, count);
+    expect_near(out,
+                mapped(count, [&](std::size_t i) { return static_cast<double>(x[i]) * scale; }),
+                kTolerance);
+  }
+}
+
+TEST_P(EveryIsa, NormalisesByMeanAndVariance) {
+  for (const int count : kSizes) {
+    const Floats x = bell("x", at(count)), weight = bell("weight", at(count)),
+                 bias = bell("bias", at(count));
+    double mean = 0, variance = 0;
+    for (const float value : x) mean += static_cast<double>(value) / count;
+    for (const float value : x) variance += std::pow(static_cast<double>(value) - mean, 2) / count;
+    for (const float* shift : {bias.data(), static_cast<const float*>(nullptr)}) {
+      Floats out = x;
+      table.layer_norm(out.data(), weight.data(), shift, 1e-5f, count, out.data());
+      expect_near(out,
+                  mapped(count,
+                         [&](std::size_t i) {
+                           return (static_cast<double>(x[i]) - mean) / std::sqrt(variance + 1e-5) *
+                                      static_cast<double>(weight[i]) +
+                                  (shift == nullptr ? 0 : static_cast<double>(bias[i]));
+                         }),
+                  kTolerance);
+    }
+  }
+}
+
+TEST_P(EveryIsa, TakesTheSoftmax) {
+  for (const int count : kSizes) {
+    Floats x = bell("x", at(count));
+    for (float& value : x) value *= 10;
+    const double largest = static_cast<double>(*std::max_element(x.begin(), x.end()));
+    double sum = 0;
+    for (const float value : x) sum += std::exp(static_cast<double>(value) - largest);
+    const std::vector<double> expected = mapped(
+        count, [&](std::size_t i) { return std::exp(static_cast<double>(x[i]) - largest) / sum; });
+    table.softmax(x.data(), count);
+    for (std::size_t i = 0; i < x.size(); ++i) {  // relative: small probabilities count too
+      ASSERT_NEAR(static_cast<double>(x[i]) / expected[i], 1, 3e-6) << i << " of " << count;
+    }
+  }
+}
+
+TEST_P(EveryIsa, SoftmaxGivesZeroToWhatIsFarBelow) {
+  Floats x{0, -1000, -100, -std::numeric_limits<float>::infinity(), 0};
+  table.softmax(x.data(), 5);
+  EXPECT_FLOAT_EQ(x[0], 0.5f);
+  EXPECT_EQ(x[1], 0.0f);
+  EXPECT_NEAR(x[2], 0.0f, 1e-40f);
+  EXPECT_EQ(x[3], 0.0f);
+}
+
+TEST_P(EveryIsa, GatesThroughSiluAndSigmoid) {
+  for (const int count : kSizes) {
+    Floats x = bell("x", at(count));
+    for (float& value : x) value *= 20;
+    const Floats y = bell("y", at(count));
+    const auto wide = [](float value) { return static_cast<double>(value); };
+    Floats silu = x, swiglu = x, gated = y;
+    table.silu(silu.data(), count);
+    table.swiglu(swiglu.data(), y.data(), count);
+    table.sigmoid_gate(gated.data(), x.data(), count);
+    const auto expect_mapped = [&](const Floats& found,
+                                   const std::function<double(std::size_t)>& value) {
+      expect_near(found, mapped(count, value), kTolerance);
+    };
+    expect_mapped(silu, [&](std::size_t i) { return wide(x[i]) * sigmoid(wide(x[i])); });
+    expect_mapped(swiglu,
+                  [&](std::size_t i) { return wide(x[i]) * sigmoid(wide(x[i])) * wide(y[i]); });
+    expect_mapped(gated, [&](std::size_t i) { return wide(y[i]) * sigmoid(wide(x[i])); });
+  }
+}
+
+TEST_P(EveryIsa, ExponentialsKeepSevenDigitsOverTheirWholeRange) {
+  double worst = 0;
+  for (int i = -8700; i <= 8700; i += 3) {
+    // sigmoid(x) / sigmoid(-x) = exp(x); taken where 1 + exp(x) rounds to exp(x) or to 1.
+    const float x = static_cast<float>(i) * 0.01f;
+    float one = 1;
+    table.sigmoid_gate(&one, &x, 1);
+    const double expected = sigmoid(static_cast<double>(x));
+    worst = std::max(worst, std::abs(static_cast<double>(one) / expected - 1));
+  }
+  EXPECT_LT(worst, 3e-7);  // exp, one sum and one division
+}
+
+TEST_P(EveryIsa, ExtremesOfSiluAreFinite) {
+  Floats x{-1e30f, -200, -90, 90, 200, 1e30f};
+  table.silu(x.data(), count_of(x));
+  EXPECT_EQ(x[0], 0.0f);
+  EXPECT_EQ(x[1], 0.0f);
+  EXPECT_NEAR(x[2], 0.0f, 1e-30f);
+  EXPECT_EQ(x[3], 90.0f);
+  EXPECT_EQ(x[5], 1e30f);
+}
+
+TEST_P(EveryIsa, AnElementDoesNotKnowWhereItStands) {
+  const Floats values = bell("values", 257), others = bell("others", 257);
+  Floats silu = values, swiglu = values, gated = values, sum = values;
+  table.silu(silu.data(), 257);
+  table.swiglu(swiglu.data(), others.data(), 257);
+  table.sigmoid_gate(gated.data(), others.data(), 257);
+  table.add_scaled(sum.data(), others.data(), 0.3f, 257);
+  for (std::size_t i = 0; i < 257; ++i) {
+    float one = values[i];
+    table.silu(&one, 1);
+    EXPECT_EQ(one, silu[i]);
+    one = values[i];
+    table.swiglu(&one, &others[i], 1);
+    EXPECT_EQ(one, swiglu[i]);
+    one = values[i];
+    table.sigmoid_gate(&one, &others[i], 1);
+    EXPECT_EQ(one, gated[i]);
+    one = values[i];
+    table.add_scaled(&one, &others[i], 0.3f, 1);
+    EXPECT_EQ(one, sum[i]);
+  }
+}
+
+TEST_P(EveryIsa, RotatesHalves) {
+  for (const int half : {1, 3, 8, 15, 16, 20, 32, 64}) {
+    const Floats before = bell("x", at(2 * half)), angles = bell("angles", at(half));
+    Floats x = before, cosines, sines;
+    for (const float angle : angles) {
+      cosines.push_back(std::cos(angle));
+      sines.push_back(std::sin(angle));
+    }
+    table.rotate_halves(x.data(), cosines.data(), sines.data(), half);
+    expect_near(x,
+                mapped(2 * half,
+                       [&](std::size_t i) {
+                         const std::size_t j = i % at(half);
+                         const auto low = static_cast<double>(before[j]),
+                                    high = static_cast<double>(before[j + at(half)]),
+                                    cosine = static_cast<double>(cosines[j]),
+                                    sine = static_cast<double>(sines[j]);
+                         return i < at(half) ? low * cosine - high * sine
+                                             : low * sine + high * cosine;
+                       }),
+                kTolerance);
+  }
+}
+
+// --- recurrences
+
+TEST_P(EveryIsa, TakesDeltaSteps) {
+  for (const int width : {1, 5, 16, 128}) {
+    for (const int columns : {1, 8, 16, 17, 32, 40}) {
+      const std::size_t stride = at(columns) + 3;
+      Floats state = bell("state", at(width) * stride);
+      const Floats q = bell("q", at(width)), v = bell("v", at(columns));
+      Floats k = bell("k", at(width));
+      table.l2_norm(k.data(), 1e-6f, width);
+      std::vector<double> exact(state.begin(), state.end()), out_exact(at(columns));
+      const double decay = static_cast<double>(0.9f), beta = static_cast<double>(0.4f);
+      for (std::size_t c = 0; c < at(columns); ++c) {
+        double recalled = 0;
+        for (std::size_t i = 0; i < at(width); ++i) {
+          exact[i * stride + c] *= decay;
+          recalled += exact[i * stride + c] * static_cast<double>(k[i]);
+        }
+        const double update = beta * (static_cast<double>(v[c]) - recalled);
+        for (std::size_t i = 0; i < at(width); ++i) {
+          exact[i * stride + c] += static_cast<double>(k[i]) * update;
+          out_exact[c] += exact[i * stride + c] * static_cast<double>(q[i]);
+        }
+      }
+      Floats out(at(columns));
+      table.delta_step(state.data(), stride, q.data(), k.data(), v.data(), 0.9f, 0.4f, width,
+                       columns, out.data());
+      expect_near(out, out_exact, 1e-5);
+      expect_near(state, exact, kTolerance);
+    }
+  }
+}
+
+TEST_P(EveryIsa, ADeltaColumnDoesNotKnowItsSlice) {
+  const Floats state = bell("state", 64 * 40), q = bell("q", 64), k = bell("k", 64),
+               v = bell("v", 40);
+  Floats together = state, out(40);
+  table.delta_step(together.data(), 40, q.data(), k.data(), v.data(), 0.8f, 0.5f, 64, 40,
+                   out.data());
+  for (int c = 0; c < 40; ++c) {
+    Floats alone = state;
+    float one;
+    table.delta_step(alone.data() + c, 40, q.data(), k.data(), v.data() + c, 0.8f, 0.5f, 64, 1,
+                     &one);
+    EXPECT_EQ(one, out[at(c)]);
+    EXPECT_EQ(alone[at(5 * 40 + c)], together[at(5 * 40 + c)]);
+  }
+}
+
+TEST_P(EveryIsa, ConvolvesDepthwise) {
+  for (const int channels : kSizes) {
+    constexpr int kTaps = 4;
+    const Floats taps = bell("taps", at(kTaps * channels)), rows = bell("rows", taps.size());
+    const float* pointers[kTaps];
+    for (int t = 0; t < kTaps; ++t) pointers[t] = rows.data() + t * channels;
+    Floats out(at(channels));
+    table.convolve_silu(pointers, taps.data(), kTaps, channels, out.data());
+    expect_near(out,
+                mapped(channels,
+                       [&](std::size_t c) {
+                         double sum = 0;
+                         for (std::size_t i = c; i < taps.size(); i += at(channels)) {
+                           sum += static_cast<double>(taps[i]) * static_cast<double>(rows[i]);
+                         }
+                         return sum * sigmoid(sum);
+                       }),
+                kTolerance);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Level, EveryIsa, ::testing::ValuesIn(levels()),
+                         [](const auto& level) { return std::string(level.param); });
+
+TEST(Table, StopsAtTheLevelAskedFor) {
+  EXPECT_STREQ(available_levels().names[0], "scalar");
+  EXPECT_STREQ(make_table("scalar").isa, "scalar");
+  EXPECT_STREQ(make_table().isa, levels().back());
+}
+
+}  // namespace
+}  // namespace adjudge::kernel
