@@ -89,7 +89,8 @@ TEST(File, RefusesWhatIsNoModel) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/a.gguf";
   EXPECT_EQ(message(File::open(path)), path + ": cannot open: No such file or directory");
-  EXPECT_EQ(message(File::open(folder.path())), folder.path() + ": cannot read: Is a directory");
+  EXPECT_EQ(message(File::open(folder.path())),
+            folder.path() + ": found a directory, expected a file");
   write_file(path, "");
   EXPECT_EQ(message(File::open(path)), path + ": the file is empty, expected a GGUF model");
   write_file(path, "version https://git-lfs.github.com/spec/v1\n");

@@ -140,8 +140,7 @@ Status read_preamble(Cursor& cursor) {
 Result<Metadata> read_metadata(Cursor& cursor, std::size_t key_count) {
   Metadata metadata;
   for (std::size_t i = 0; i < key_count; ++i) {
-    const std::string place = "key " + std::to_string(i + 1) + " of " + std::to_string(key_count);
-    cursor.enter(place);
+    cursor.enter("key " + std::to_string(i + 1) + " of " + std::to_string(key_count));
     ADJ_TRY(const std::string_view key, cursor.text());
     if (key.empty()) return cursor.error("found an empty name");
     cursor.enter("key " + quoted(key));

@@ -20,14 +20,19 @@ Error cannot(const char* what, const std::string& path) {
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // Without O_NONBLOCK a named pipe would wait here for somebody who writes.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return cannot("open", path);
   struct stat status{};
-  if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    if (!S_ISREG(status.st_mode)) errno = EISDIR;
+  if (::fstat(descriptor, &status) != 0) {
     Error error = cannot("read", path);
     ::close(descriptor);
     return error;
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    const char* found = S_ISDIR(status.st_mode) ? "a directory" : "a pipe or device";
+    return Error{ErrorKind::bad_model, path + ": found " + found + ", expected a file"};
   }
   MappedFile file;
   file.path_ = path;
