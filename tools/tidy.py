@@ -206,9 +206,9 @@ def documents(tree):
 
 
 def is_placeholder(name):
-    """x.cc, NAME.adjudge.json: any file of that kind."""
+    """.cc, x.cc, NAME.adjudge.json: any file of that kind."""
     parts = re.split(r"[/.]|_test", name)
-    return "x" in parts or any(part.isupper() and part not in READABLE for part in parts)
+    return not parts[0] or "x" in parts or any(part.isupper() and part not in READABLE for part in parts)
 
 
 READABLE = {"README", "CONTRIBUTING", "CHANGELOG", "LICENSE", "NOTICE"}
