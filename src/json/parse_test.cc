@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "json/print.h"
@@ -93,16 +94,37 @@ TEST(Parse, LetsTheLastValueOfARepeatedKeyWinAtThePlaceOfTheFirst) {
             R"({"o":{"y":[{"z":2}]}})");
 }
 
-TEST(Parse, TakesObjectsWithManyMembersInLinearTime) {
+// Every key three times.
+std::string object_text(int member_count) {
   std::string text = "{\"0\":0";
-  for (int i = 1; i < 300'000; ++i)
+  for (int i = 1; i < member_count; ++i) {
     text += ",\"" + std::to_string(i / 3) + "\":" + std::to_string(i);
-  const auto start = std::chrono::steady_clock::now();
-  const Value value = parse(text + "}").value();
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  ASSERT_EQ(value.members.size(), 100'000u);
+  }
+  return text + "}";
+}
+
+// The best of three, for machines that do something else beside.
+double seconds_to_parse(const std::string& text) {
+  double best = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(parse(text).ok());
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    best = std::min(best, taken.count());
+  }
+  return best;
+}
+
+TEST(Parse, MergesTheKeysOfALargeObject) {
+  const Value value = parse(object_text(30'000)).value();
+  ASSERT_EQ(value.members.size(), 10'000u);
   EXPECT_EQ(value.members[7].key, "7");
   EXPECT_EQ(value.members[7].value.text, "23");
+}
+
+TEST(Parse, TakesEightTimesTheMembersInFarLessThanSixtyFourTimesTheTime) {
+  const double few = seconds_to_parse(object_text(10'000));
+  EXPECT_LT(seconds_to_parse(object_text(80'000)), 32 * few);
 }
 
 TEST(Parse, RefusesDeepNestingBeforeReadingAnything) {
