@@ -75,15 +75,21 @@ inline GgufWriter chat_file(std::string_view chat_template, bool adds_bos = fals
     return std::vector<std::string>(views.begin(), views.end());
   };
   constexpr int kWidth = 4;
-  const std::vector<std::string> tokens = strings("tokenizer.ggml.tokens");
+  std::vector<std::string> tokens = strings("tokenizer.ggml.tokens");
+  std::vector<std::string> merges = strings("tokenizer.ggml.merges");
+  std::vector<std::int64_t> types = value_of(metadata.integers("tokenizer.ggml.token_type"));
+  for (const char* merge : {"Y es", "y es", "N o"}) {  // the cut vocabulary has no such words
+    merges.emplace_back(merge);
+    tokens.push_back(merges.back().substr(0, 1) + merges.back().substr(2));
+    types.push_back(1);
+  }
   GgufWriter writer("qwen3");
   writer.integer("qwen3.embedding_length", kWidth)
       .text("tokenizer.ggml.model", "gpt2")
       .text("tokenizer.ggml.pre", "qwen2")
       .texts("tokenizer.ggml.tokens", tokens)
-      .integers("tokenizer.ggml.token_type",
-                value_of(metadata.integers("tokenizer.ggml.token_type")))
-      .texts("tokenizer.ggml.merges", strings("tokenizer.ggml.merges"))
+      .integers("tokenizer.ggml.token_type", types)
+      .texts("tokenizer.ggml.merges", merges)
       .integer("tokenizer.ggml.eos_token_id",
                value_of(metadata.integer("tokenizer.ggml.eos_token_id", 0, count_of(tokens))));
   if (adds_bos) {
