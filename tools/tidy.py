@@ -208,7 +208,9 @@ def documents(tree):
 def is_placeholder(name):
     """.cc, x.cc, NAME.adjudge.json: any file of that kind."""
     parts = re.split(r"[/.]|_test", name)
-    return not parts[0] or "x" in parts or any(part.isupper() and part not in READABLE for part in parts)
+    is_suffix = name.startswith(".") and "/" not in name
+    shouts = any(part.isupper() and part not in READABLE for part in parts)
+    return is_suffix or "x" in parts or shouts
 
 
 READABLE = {"README", "CONTRIBUTING", "CHANGELOG", "LICENSE", "NOTICE"}
