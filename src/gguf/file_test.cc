@@ -98,6 +98,19 @@ TEST(File, RefusesWhatIsNoModel) {
             path + ": not a GGUF file: it begins with \"vers\", expected \"GGUF\"");
 }
 
+TEST(File, RefusesAHeaderThatAsksForTooMuchMemory) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/a.gguf";
+  const std::string array_of_200_million_bytes("\0\0\0\0\0\xc2\xeb\x0b\0\0\0\0", 12);
+  GgufWriter("x").raw("bytes", 9, array_of_200_million_bytes).write(path);
+  std::filesystem::resize_file(path, 300'000'000);  // a hole: takes no room
+  EXPECT_EQ(message(File::open(path)),
+            path +
+                ": key \"bytes\": found a count of 200000000 array elements, expected at most "
+                "134217634, as 134217634 bytes follow before 128 MiB, where a header must have "
+                "ended");
+}
+
 TEST(File, ReadsTheTinyModels) {
   const auto file = File::open(testing::tiny_model("tiny-openjev-qwen3-f32")).value();
   EXPECT_EQ(file->architecture(), "qwen3");
