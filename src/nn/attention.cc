@@ -13,11 +13,11 @@ namespace {
 using kernel::kPanelColumns;
 using kernel::kPanelDepth;
 
-// Query rows of a task times the heads that share its keys: keys are turned into panels once per
-// task, and 48 rows make that an eighth of the work while short prompts still give everybody some.
-constexpr int kTileRows = 48;
-// Scores of a tile: 1 MiB, so that 32k keys still leave eight rows.
-constexpr int kTileScores = 1 << 18;
+// Query rows of a task times the heads that share its keys. Keys and values are turned into panels
+// once per task: a tenth of the work at 96 rows, and short prompts still give everybody some.
+constexpr int kTileRows = 96;
+// Scores of a tile at most: 4 MiB. Rows are fewer from 11k keys on.
+constexpr int kTileScores = 1 << 20;
 
 constexpr std::size_t kPanelFloats = std::size_t{kPanelColumns} * kPanelDepth;
 

@@ -168,7 +168,7 @@ TEST(Attend, GivesTheSameBitsOnAnyNumberOfThreadsAndInOneRoundOrMany) {
 
 TEST(Attend, TakesPromptsLongerThanATileOfScores) {
   TestNet net;
-  const Case c{{2, 1, 8, 0.35f}, 9000, 40, true, 0};
+  const Case c{{2, 1, 8, 0.35f}, 30000, 40, true, 0};
   const Sequence sequence(c.shape, c.key_count);
   OwnedRows queries("queries", c.query_count, 16), out(c.query_count, 16);
   const std::vector<KeyValueRun> runs = sequence.runs({4000});

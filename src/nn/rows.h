@@ -40,8 +40,8 @@ struct Rotary {
   int height_pairs = 0;
   int width_pairs = 0;
 };
-// positions: one per row, or all times, then all heights, then all widths.
 inline constexpr int kRotaryHalfMax = 256;  // no head is wider than 512
+// positions: one per row, or all times, then all heights, then all widths.
 void rotate_heads(const NetContext& net, const Rows& x, int head_width, const Rotary& rotary,
                   std::span<const int> positions);
 

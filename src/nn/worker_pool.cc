@@ -1,15 +1,15 @@
 #include "nn/worker_pool.h"
 
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdint>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "base/aligned.h"
 #include "base/check.h"
 #include "base/os/cpu.h"
+#include "base/os/process.h"
 #include "base/size.h"
 
 namespace adjudge {
@@ -59,10 +59,10 @@ struct WorkerPool::Crew {
   std::atomic<bool> stopping{false};
   std::atomic<bool> running{false};
   std::vector<std::thread> threads;
-  pid_t owner = 0;  // the process whose threads these are
+  int owner = 0;  // the process whose threads these are
 
   void ensure_threads() {
-    const pid_t process = ::getpid();
+    const int process = process_id();
     if (owner == process) return;
     // After a fork the threads stayed behind: forget them, joining or destroying them is not ours.
     if (owner != 0) abandon_threads();
@@ -128,7 +128,7 @@ WorkerPool::WorkerPool(int thread_count)
     : crew_(std::make_unique<Crew>(thread_count > 0 ? thread_count : usable_cpu_count())) {}
 
 WorkerPool::~WorkerPool() {
-  if (crew_->owner != 0 && crew_->owner != ::getpid()) crew_->abandon_threads();
+  if (crew_->owner != 0 && crew_->owner != process_id()) crew_->abandon_threads();
   crew_->stopping = true;
   crew_->bell.fetch_add(1);
   crew_->bell.notify_all();
