@@ -10,6 +10,7 @@
 #include "base/size.h"
 #include "base/try.h"
 #include "gguf/file.h"
+#include "json/print.h"
 
 namespace adjudge {
 namespace {
@@ -85,7 +86,7 @@ class Checker {
     if (!is_number(entry.value)) return error(name, type_name(entry.value), "a number above 0");
     const double value = number_of(entry.value);
     if (value > 0 && std::isfinite(value)) return Done{};
-    return error(name, std::to_string(value), "a number above 0");
+    return error(name, json::python_repr(value), "a number above 0");
   }
 
   // The count a key asks for; zero: any.

@@ -66,8 +66,13 @@ inline const char* kChatMlTemplate =
     "{% for m in messages %}{{ '<|im_start|>' + m.role + '\\n' + m.content + '<|im_end|>\\n' }}"
     "{% endfor %}{{ '<|im_start|>assistant\\n' }}";
 
+struct ChatFileOptions {
+  bool adds_bos = false;
+  bool knows_yes_and_no = true;
+};
+
 // The vocabulary of a tiny model in a file that names no family, as far as a chat model needs one.
-inline GgufWriter chat_file(std::string_view chat_template, bool adds_bos = false) {
+inline GgufWriter chat_file(std::string_view chat_template, const ChatFileOptions& options = {}) {
   const auto source = value_of(gguf::File::open(tiny_model("tiny-openjev-qwen3-f32")));
   const gguf::Metadata& metadata = source->metadata();
   const auto strings = [&](std::string_view key) {
@@ -79,6 +84,7 @@ inline GgufWriter chat_file(std::string_view chat_template, bool adds_bos = fals
   std::vector<std::string> merges = strings("tokenizer.ggml.merges");
   std::vector<std::int64_t> types = value_of(metadata.integers("tokenizer.ggml.token_type"));
   for (const char* merge : {"Y es", "y es", "N o"}) {  // the cut vocabulary has no such words
+    if (!options.knows_yes_and_no) break;
     merges.emplace_back(merge);
     tokens.push_back(merges.back().substr(0, 1) + merges.back().substr(2));
     types.push_back(1);
@@ -92,7 +98,7 @@ inline GgufWriter chat_file(std::string_view chat_template, bool adds_bos = fals
       .texts("tokenizer.ggml.merges", merges)
       .integer("tokenizer.ggml.eos_token_id",
                value_of(metadata.integer("tokenizer.ggml.eos_token_id", 0, count_of(tokens))));
-  if (adds_bos) {
+  if (options.adds_bos) {
     writer.integer("tokenizer.ggml.bos_token_id",
                    value_of(metadata.integer("tokenizer.ggml.eos_token_id", 0, count_of(tokens))));
     writer.boolean("tokenizer.ggml.add_bos_token", true);
