@@ -1,0 +1,85 @@
+// Requests that wait for the network. What waits together is decided together, as one forest; what
+// nobody waits for any more is dropped. Knows no HTTP and no dialect.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "serve/decider.h"
+
+namespace adjudge::serve {
+
+struct DecisionQueueOptions {
+  // Beyond half a minute of a slow machine's work (2,000 tokens a second) callers have given up.
+  int token_count_max = 65536;  // waiting; a single request may be larger
+  int request_count_max = 256;  // waiting
+  // More company than this would delay the first of a pass more than it saves the last.
+  int together_token_count_max = 4096;
+  int together_request_count_max = 32;
+};
+
+struct Decided {
+  Request request;
+  Result<Response> response;
+  double wait_ms = 0;  // from submission to the beginning of its pass
+  int together = 1;    // requests in that pass
+};
+
+struct Waiting {
+  Request request;
+  int token_count = 0;
+  std::stop_token gone;  // the caller has left
+  // Called once, from any thread; must not wait.
+  std::function<void(Decided)> done;
+};
+
+class DecisionQueue {
+ public:
+  DecisionQueue(const Decider& decider, const DecisionQueueOptions& options);
+  // Decides what waits, then joins.
+  ~DecisionQueue();
+  DecisionQueue(const DecisionQueue&) = delete;
+  DecisionQueue& operator=(const DecisionQueue&) = delete;
+
+  // Refuses at once when full (overloaded); `done` is then not called.
+  Status submit(Waiting waiting);
+
+  int waiting_count() const;
+  // How long what waits now will take at the pace of the last passes.
+  std::chrono::seconds expected_wait() const;
+
+ private:
+  struct Entry {
+    Waiting waiting;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  // Where there is no room, those whose callers have left make it; they land in `gone`.
+  Status enter(Waiting waiting, std::vector<Entry>& gone);
+  void serve(std::stop_token stop);
+  // These three hold mutex_.
+  bool has_room(int token_count) const;
+  std::vector<Entry> take_gone();
+  std::vector<Entry> take_together();
+  void decide(std::vector<Entry> entries);
+  void record_pace(int token_count, double seconds);
+
+  const Decider& decider_;
+  const DecisionQueueOptions options_;
+  mutable std::mutex mutex_;  // of what follows
+  std::condition_variable_any arrived_;
+  std::deque<Entry> entries_;
+  int waiting_token_count_ = 0;
+  int deciding_token_count_ = 0;
+  std::optional<double> seconds_per_token_;
+  std::jthread thread_;  // last: it uses everything above
+};
+
+}  // namespace adjudge::serve

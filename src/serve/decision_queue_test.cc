@@ -1,0 +1,184 @@
+#include "serve/decision_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+
+#include "serve/fake_decider.h"
+
+namespace adjudge::serve {
+namespace {
+
+using States = std::vector<std::string>;
+
+// One caller: submits, may leave, is told.
+class Caller {
+ public:
+  explicit Caller(std::string state) {
+    waiting_.request.state = json::string(state);
+    waiting_.token_count = count_of(state);
+    waiting_.gone = leaving_.get_token();
+    waiting_.done = [told = told_](Decided decided) { told->set_value(std::move(decided)); };
+  }
+  Status submit(DecisionQueue& queue) { return queue.submit(std::move(waiting_)); }
+  void leave() { leaving_.request_stop(); }
+  Decided decided() { return told_->get_future().get(); }
+
+ private:
+  Waiting waiting_;
+  std::stop_source leaving_;
+  std::shared_ptr<std::promise<Decided>> told_ = std::make_shared<std::promise<Decided>>();
+};
+
+// A pass that holds the queue up, so that what is submitted after it waits.
+class Occupied {
+ public:
+  explicit Occupied(DecisionQueueOptions options = {}) {
+    decider.hold();
+    queue = std::make_unique<DecisionQueue>(decider, options);
+    EXPECT_TRUE(first.submit(*queue).ok());
+    decider.await_begun(1);
+  }
+  ~Occupied() { decider.release(); }
+
+  FakeDecider decider;
+  Caller first{"first"};
+  std::unique_ptr<DecisionQueue> queue;
+};
+
+TEST(DecisionQueue, WhatWaitsTogetherIsDecidedTogetherInOrder) {
+  Occupied occupied;
+  Caller a("a"), b("b"), c("c");
+  for (Caller* caller : {&a, &b, &c}) ASSERT_TRUE(caller->submit(*occupied.queue).ok());
+  occupied.decider.release();
+  EXPECT_EQ(b.decided().together, 3);
+  const auto passes = occupied.decider.await_passes(2);
+  EXPECT_EQ(passes[0].states, States{"first"});
+  EXPECT_EQ(passes[1].states, (States{"a", "b", "c"}));
+}
+
+TEST(DecisionQueue, EachCallerGetsItsOwnRequestBack) {
+  Occupied occupied;
+  Caller a("a"), b("bb");
+  ASSERT_TRUE(a.submit(*occupied.queue).ok());
+  ASSERT_TRUE(b.submit(*occupied.queue).ok());
+  occupied.decider.release();
+  const Decided decided = b.decided();
+  EXPECT_EQ(decided.request.state.text, "bb");
+  EXPECT_EQ(decided.response.value().usage.input_tokens, 2);
+  EXPECT_EQ(a.decided().request.state.text, "a");
+}
+
+TEST(DecisionQueue, APassTakesNoMoreThanItsTokensAndRequests) {
+  Occupied occupied({.together_token_count_max = 10, .together_request_count_max = 2});
+  std::vector<std::unique_ptr<Caller>> callers;
+  for (const char* state : {"12345678", "123", "1", "1", "1234567890123456"}) {
+    callers.push_back(std::make_unique<Caller>(state));
+    ASSERT_TRUE(callers.back()->submit(*occupied.queue).ok());
+  }
+  occupied.decider.release();
+  const auto passes = occupied.decider.await_passes(5);
+  EXPECT_EQ(passes[1].states, (States{"12345678"}));
+  EXPECT_EQ(passes[2].states, (States{"123", "1"}));
+  EXPECT_EQ(passes[3].states, (States{"1"}));
+  EXPECT_EQ(passes[4].states, (States{"1234567890123456"}));
+}
+
+TEST(DecisionQueue, AFullQueueRefusesAtOnce) {
+  Occupied occupied({.token_count_max = 10, .request_count_max = 3});
+  Caller large("12345678"), too_much("123"), small("12"), third("1"), too_many("1");
+  EXPECT_FALSE(large.submit(*occupied.queue).ok() && too_much.submit(*occupied.queue).ok());
+  EXPECT_TRUE(small.submit(*occupied.queue).ok());
+  Caller empty("");
+  EXPECT_TRUE(empty.submit(*occupied.queue).ok());
+  const Status refused = too_many.submit(*occupied.queue);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
+}
+
+TEST(DecisionQueue, ARequestLargerThanTheQueueIsTakenWhenNothingWaits) {
+  Occupied occupied({.token_count_max = 10});
+  Caller large("123456789012345");
+  EXPECT_TRUE(large.submit(*occupied.queue).ok());
+}
+
+TEST(DecisionQueue, ThoseWhoLeftMakeRoom) {
+  Occupied occupied({.token_count_max = 10});
+  Caller leaves("1234567890"), comes("1234567890");
+  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
+  leaves.leave();
+  EXPECT_TRUE(comes.submit(*occupied.queue).ok());
+  EXPECT_EQ(leaves.decided().response.error().kind, ErrorKind::cancelled);
+}
+
+TEST(DecisionQueue, WhoLeftWhileWaitingIsNotDecided) {
+  Occupied occupied;
+  Caller leaves("leaves"), stays("stays");
+  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
+  ASSERT_TRUE(stays.submit(*occupied.queue).ok());
+  leaves.leave();
+  occupied.decider.release();
+  EXPECT_TRUE(stays.decided().response.ok());
+  EXPECT_EQ(leaves.decided().response.error().kind, ErrorKind::cancelled);
+  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, States{"stays"});
+}
+
+TEST(DecisionQueue, APassIsGivenUpWhenNobodyWaitsForIt) {
+  Occupied occupied;  // never released: only the stop ends the pass
+  occupied.first.leave();
+  EXPECT_TRUE(occupied.decider.await_passes(1)[0].stopped);
+  EXPECT_EQ(occupied.first.decided().response.error().kind, ErrorKind::cancelled);
+}
+
+TEST(DecisionQueue, APassGoesOnWhileSomebodyWaitsForIt) {
+  Occupied occupied;
+  Caller leaves("leaves"), stays("stays");
+  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
+  ASSERT_TRUE(stays.submit(*occupied.queue).ok());
+  occupied.first.leave();  // ends the first pass; the second is held
+  occupied.decider.await_begun(2);
+  leaves.leave();
+  occupied.decider.release();
+  EXPECT_FALSE(occupied.decider.await_passes(2)[1].stopped);
+  EXPECT_TRUE(stays.decided().response.ok());
+}
+
+TEST(DecisionQueue, WhatHasNoRoomInCompanyIsDecidedAlone) {
+  Occupied occupied;
+  occupied.decider.company_max = 1;
+  Caller a("a"), b("b");
+  ASSERT_TRUE(a.submit(*occupied.queue).ok());
+  ASSERT_TRUE(b.submit(*occupied.queue).ok());
+  occupied.decider.release();
+  EXPECT_TRUE(a.decided().response.ok());
+  EXPECT_TRUE(b.decided().response.ok());
+}
+
+TEST(DecisionQueue, EndingDecidesWhatWaits) {
+  Occupied occupied;
+  Caller a("a");
+  ASSERT_TRUE(a.submit(*occupied.queue).ok());
+  occupied.decider.release();
+  occupied.queue.reset();
+  EXPECT_TRUE(a.decided().response.ok());
+}
+
+TEST(DecisionQueue, TheExpectedWaitGrowsWithWhatWaits) {
+  Occupied occupied;
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  occupied.decider.release();  // five tokens took a tenth of a second
+  EXPECT_TRUE(occupied.first.decided().response.ok());
+  EXPECT_EQ(occupied.queue->expected_wait().count(), 1);
+  occupied.decider.hold();
+  Caller busy("busy");
+  ASSERT_TRUE(busy.submit(*occupied.queue).ok());
+  occupied.decider.await_begun(2);
+  Caller long_one(std::string(200, 'x'));
+  ASSERT_TRUE(long_one.submit(*occupied.queue).ok());
+  EXPECT_GE(occupied.queue->expected_wait().count(), 3);
+  EXPECT_LE(occupied.queue->expected_wait().count(), 60);
+}
+
+}  // namespace
+}  // namespace adjudge::serve

@@ -1,0 +1,90 @@
+// For tests: a model that answers at once or when told to, and remembers what it was asked.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/size.h"
+#include "serve/decider.h"
+
+namespace adjudge::serve {
+
+class FakeDecider final : public Decider {
+ public:
+  struct Pass {
+    std::vector<std::string> states;
+    bool stopped = false;
+  };
+
+  // A request weighs as much as its state has bytes.
+  Result<int> weigh(const Request& request) const override {
+    const int token_count = count_of(request.state.text);
+    if (token_count <= token_count_max) return token_count;
+    return Error{ErrorKind::too_large, "at most " + std::to_string(token_count_max) + " tokens"};
+  }
+
+  std::vector<Result<Response>> decide(std::span<const Request> requests,
+                                       std::stop_token stop) const override {
+    std::unique_lock lock(mutex_);
+    ++begun_count_;
+    changed_.notify_all();
+    changed_.wait(lock, stop, [&] { return !held_; });
+    Pass pass{{}, stop.stop_requested()};
+    std::vector<Result<Response>> responses;
+    for (const Request& request : requests) {
+      pass.states.push_back(request.state.text);
+      responses.push_back(answer(request, requests.size(), pass.stopped));
+    }
+    passes_.push_back(pass);
+    changed_.notify_all();
+    return responses;
+  }
+
+  // Passes wait until they are released or stopped.
+  void hold() {
+    std::lock_guard lock(mutex_);
+    held_ = true;
+  }
+  void release() {
+    std::lock_guard lock(mutex_);
+    held_ = false;
+    changed_.notify_all();
+  }
+  void await_begun(int count) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_count_ >= count; });
+  }
+  std::vector<Pass> await_passes(int count) const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return count_of(passes_) >= count; });
+    return passes_;
+  }
+
+  int token_count_max = 1 << 20;
+  std::size_t company_max = 1000;  // a larger pass finds no memory
+
+ private:
+  Result<Response> answer(const Request& request, std::size_t company, bool stopped) const {
+    if (stopped) return Error{ErrorKind::cancelled, "given up"};
+    if (company > company_max) return Error{ErrorKind::unavailable, "no memory"};
+    Response response{.model = "fake"};
+    for (const Question& question : request.questions) {
+      Answer answer{.id = question.id, .kind = question.kind};
+      answer.probabilities.assign(question.options.size(), 1.0 / count_of(question.options));
+      answer.value = 0.5;
+      response.answers.push_back(answer);
+    }
+    response.usage.input_tokens = count_of(request.state.text);
+    return response;
+  }
+
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  mutable int begun_count_ = 0;
+  mutable std::vector<Pass> passes_;
+  bool held_ = false;
+};
+
+}  // namespace adjudge::serve

@@ -1,0 +1,70 @@
+// What a handler sees of HTTP: plain values, no sockets.
+#pragma once
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace adjudge::serve {
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+struct HttpRequest {
+  std::string id;      // ours, unique; sent back with the answer
+  std::string method;  // as sent
+  std::string path;    // without the query
+  std::vector<Header> headers;
+  std::string body;
+
+  // The first value of that header, whatever the case of its name; empty when absent.
+  std::string_view header(std::string_view name) const;
+};
+
+// A stretch of time that Server-Timing shows, in milliseconds.
+struct Phase {
+  std::string name;
+  double ms = 0;
+};
+
+struct HttpResponse {
+  int status = 200;
+  std::string body;  // JSON, always
+  std::vector<Header> headers;
+  std::vector<Phase> phases;
+  std::string route;  // for the log: the path as the table has it, never as the peer sent it
+  std::string note;   // for the log: counts, nothing of the request's content
+};
+
+// A request, whether its peer has left, and the way to answer: exactly once, from any thread.
+struct HttpCall {
+  HttpRequest request;
+  std::stop_token gone;
+  std::function<void(HttpResponse)> reply;
+};
+
+// Called on the I/O thread; must not wait.
+using HttpHandler = std::function<void(HttpCall)>;
+
+// What is known of a request once its answer is on the way.
+struct RequestRecord {
+  std::string id;
+  std::string method;
+  std::string route;
+  std::string note;
+  int status = 0;
+  double ms = 0;
+};
+
+// Called on the I/O thread.
+using RequestLog = std::function<void(const RequestRecord&)>;
+
+// A refusal in the words every client reads: `detail` and `error`. `type` names the fault to
+// programs.
+HttpResponse refusal(int status, std::string_view type, std::string_view message);
+
+}  // namespace adjudge::serve

@@ -1,0 +1,91 @@
+#include "serve/models_page.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <string_view>
+
+#include "json/print.h"
+
+namespace adjudge::serve {
+
+namespace {
+
+using json::Value;
+
+// Clients ask for these when nobody told them a name; they mean the model at hand.
+constexpr std::array<std::string_view, 2> kAliases = {"jev-latest", "jev-preview"};
+
+std::string date_of(std::int64_t seconds) {
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(time)};
+  std::array<char, 32> text;
+  std::snprintf(text.data(), text.size(), "%04d-%02u-%02u", static_cast<int>(day.year()),
+                static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+  return text.data();
+}
+
+Value aliases() {
+  std::vector<Value> names;
+  for (const std::string_view alias : kAliases) names.push_back(json::string(alias));
+  return json::array(std::move(names));
+}
+
+Value card_of(const ModelCard& card, const RequestLimits& limits) {
+  std::vector<json::Member> temperatures;
+  for (const auto& [name, value] : card.temperatures) {
+    temperatures.push_back({name, json::real(value)});
+  }
+  std::vector<Value> notes;
+  for (const std::string& note : card.notes) notes.push_back(json::string(note));
+  return json::object(
+      {{"family", json::string(card.family)},
+       {"readout", json::string(card.readout)},
+       {"options_trained", json::integer(card.options_trained)},
+       {"options_max", json::integer(card.options_max)},
+       {"levels_max", json::integer(limits.level_count_max)},
+       {"questions_max", json::integer(limits.question_count_max)},
+       {"positions_max", json::integer(card.positions_max)},
+       {"body_bytes_max", json::integer(static_cast<long long>(limits.json.bytes_max))},
+       {"shows_all_questions", json::boolean(card.shows_all_questions)},
+       {"precision", json::string(card.precision)},
+       {"fingerprint", json::string(card.fingerprint)},
+       {"temperatures", json::object(std::move(temperatures))},
+       {"notes", json::array(std::move(notes))}});
+}
+
+// OpenAI's and llama-server's entry.
+Value data_entry(const ModelCard& card, const RequestLimits& limits) {
+  const Value architecture =
+      json::object({{"input_modalities", json::array({json::string("text")})},
+                    {"output_modalities", json::array({json::string("decisions")})}});
+  return json::object({{"id", json::string(card.id)},
+                       {"object", json::string("model")},
+                       {"created", json::integer(card.created)},
+                       {"owned_by", json::string("adjudge")},
+                       {"aliases", aliases()},
+                       {"architecture", architecture},
+                       {"meta", card_of(card, limits)}});
+}
+
+// TypeSafe's entry.
+Value model_entry(std::string_view name, const std::string& description, std::int64_t created) {
+  return json::object({{"name", json::string(name)},
+                       {"description", json::string(description)},
+                       {"release_date", json::string(date_of(created))}});
+}
+
+}  // namespace
+
+std::string print_models_page(const ModelCard& card, const RequestLimits& limits) {
+  std::vector<Value> models = {model_entry(card.id, card.description, card.created)};
+  for (const std::string_view alias : kAliases) {
+    models.push_back(model_entry(alias, "another name of " + card.id, card.created));
+  }
+  return json::print(json::object({{"object", json::string("list")},
+                                   {"data", json::array({data_entry(card, limits)})},
+                                   {"models", json::array(std::move(models))}}),
+                     json::Flavour::compact);
+}
+
+}  // namespace adjudge::serve

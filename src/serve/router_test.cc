@@ -1,0 +1,59 @@
+#include "serve/router.h"
+
+#include <gtest/gtest.h>
+
+namespace adjudge::serve {
+namespace {
+
+HttpResponse ask(const std::string& method, const std::string& path) {
+  const auto say = [](std::string what) {
+    return [what](const HttpCall& call) { call.reply({.body = what}); };
+  };
+  const HttpHandler handler = route_to(
+      {{"GET", "/a", say("get a")}, {"POST", "/a", say("post a")}, {"POST", "/b", say("post b")}});
+  HttpResponse response{.status = 0};
+  handler({.request = {.method = method, .path = path},
+           .reply = [&](HttpResponse answer) { response = std::move(answer); }});
+  return response;
+}
+
+TEST(Router, AMethodAndAPathLeadToAHandler) {
+  EXPECT_EQ(ask("GET", "/a").body, "get a");
+  EXPECT_EQ(ask("POST", "/a").body, "post a");
+  EXPECT_EQ(ask("POST", "/b").body, "post b");
+}
+
+TEST(Router, HeadIsAnsweredAsGet) { EXPECT_EQ(ask("HEAD", "/a").body, "get a"); }
+
+TEST(Router, AnotherPathIsNotFound) {
+  for (const char* path : {"/", "/A", "/a/", "", "*", "/a%00"}) {
+    EXPECT_EQ(ask("GET", path).status, 404) << path;
+    EXPECT_EQ(ask("OPTIONS", path).status, 404) << path;
+  }
+}
+
+TEST(Router, AnotherMethodIsToldWhatIsAllowed) {
+  const HttpResponse response = ask("DELETE", "/a");
+  EXPECT_EQ(response.status, 405);
+  ASSERT_EQ(response.headers.size(), 1u);
+  EXPECT_EQ(response.headers[0].name, "Allow");
+  EXPECT_EQ(response.headers[0].value, "GET, HEAD, POST, OPTIONS");
+  EXPECT_EQ(ask("HEAD", "/b").status, 405);
+  EXPECT_EQ(ask("get", "/a").status, 405);
+}
+
+TEST(Router, OptionsSayWhatIsAllowed) {
+  const HttpResponse response = ask("OPTIONS", "/b");
+  EXPECT_EQ(response.status, 204);
+  EXPECT_EQ(response.headers[0].value, "POST, OPTIONS");
+  EXPECT_TRUE(response.body.empty());
+}
+
+TEST(Router, TheLogSeesOnlyPathsOfTheTable) {
+  EXPECT_EQ(ask("GET", "/a").route, "/a");
+  EXPECT_EQ(ask("PUT", "/a").route, "/a");
+  EXPECT_EQ(ask("GET", "/my-secret").route, "");
+}
+
+}  // namespace
+}  // namespace adjudge::serve

@@ -1,0 +1,122 @@
+// The whole server over a fake model: what a client sees.
+#include "serve/routes.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "json/value.h"
+#include "serve/fake_decider.h"
+#include "serve/http_server.h"
+#include "serve/models_page.h"
+#include "serve/raw_client.h"
+
+namespace adjudge::serve {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kRequest =
+    R"({"state":"text","questions":{"q":{"type":"noul","instructions":"late?"}}})";
+
+struct Service {
+  explicit Service(DecisionQueueOptions options = {})
+      : server(HttpServer::listen({.port = 0}).value()), queue(decider, options) {
+    server->start(route_to(make_routes(desk, print_models_page({.id = "fake"}, {}))), {});
+  }
+  ~Service() {
+    decider.release();
+    server->drain();
+  }
+  int port() const { return server->port(); }
+
+  FakeDecider decider;
+  std::unique_ptr<HttpServer> server;
+  WorkPool pool{2};
+  DecisionQueue queue;
+  DecisionDesk desk{decider, {}, pool, queue};
+};
+
+TEST(Routes, ARequestIsAnswered) {
+  Service service;
+  const RawResponse response = RawClient(service.port()).ask(post("/v1/systemone", kRequest));
+  ASSERT_EQ(response.status, 200);
+  const json::Value body = json::parse(response.body).value();
+  EXPECT_EQ(body.find("model")->text, "fake");
+  EXPECT_EQ(body.find("answers")->find("q")->find("type")->text, "noul");
+  for (const char* phase : {"parse", "queue", "compile", "evaluate", "read", "total"}) {
+    EXPECT_NE(response.header("Server-Timing").find(phase), std::string::npos) << phase;
+  }
+}
+
+TEST(Routes, HealthDoesNotWaitForAPass) {
+  Service service;
+  service.decider.hold();
+  RawClient busy(service.port());
+  busy.send(post("/v1/systemone", kRequest));
+  service.decider.await_begun(1);
+  EXPECT_EQ(RawClient(service.port()).ask(get("/health")).body, R"({"status":"ok"})");
+  EXPECT_EQ(RawClient(service.port()).ask(get("/v1/models")).status, 200);
+}
+
+TEST(Routes, AFullQueueSaysWhenToComeBackAndAWrongRequestIsStillToldSo) {
+  Service service({.request_count_max = 1});
+  service.decider.hold();
+  RawClient deciding(service.port()), waiting(service.port()), refused(service.port());
+  deciding.send(post("/v1/systemone", kRequest));
+  service.decider.await_begun(1);
+  waiting.send(post("/v1/systemone", kRequest));
+  while (service.queue.waiting_count() < 1) std::this_thread::sleep_for(milliseconds(1));
+  const RawResponse response = refused.ask(post("/v1/systemone", kRequest));
+  EXPECT_EQ(response.status, 429);
+  EXPECT_GE(std::atoi(response.header("Retry-After").c_str()), 1);
+  EXPECT_EQ(refused.ask(post("/v1/systemone", "{}")).status, 422);
+  service.decider.release();
+  EXPECT_EQ(deciding.receive().status, 200);
+  EXPECT_EQ(waiting.receive().status, 200);
+}
+
+TEST(Routes, ARequestTheModelCannotHoldIsTooLargeAndNotOverload) {
+  Service service;
+  service.decider.token_count_max = 3;
+  const RawResponse response = RawClient(service.port()).ask(post("/v1/systemone", kRequest));
+  EXPECT_EQ(response.status, 413);
+  EXPECT_EQ(response.header("Retry-After"), "");
+}
+
+TEST(Routes, APassNobodyWaitsForIsGivenUp) {
+  Service service;
+  service.decider.hold();
+  RawClient client(service.port());
+  client.send(post("/v1/systemone", kRequest));
+  service.decider.await_begun(1);
+  client.leave();
+  EXPECT_TRUE(service.decider.await_passes(1)[0].stopped);
+}
+
+TEST(Routes, ABodyWeWouldMisreadIsRefusedByItsHeader) {
+  Service service;
+  RawClient client(service.port());
+  for (const char* header : {"Content-Encoding: zstd", "Content-Encoding: gzip",
+                             "Content-Type: multipart/form-data; boundary=x"}) {
+    const RawResponse response =
+        client.ask("POST /v1/systemone HTTP/1.1\r\nHost: h\r\n" + std::string(header) +
+                   "\r\nContent-Length: 2\r\n\r\n{}");
+    EXPECT_EQ(response.status, 415) << header;
+    EXPECT_TRUE(json::parse(response.body).ok());
+  }
+}
+
+TEST(Routes, WhatNobodyAsksOfAModelNeedsNoModel) {
+  Service service;
+  RawClient client(service.port());
+  EXPECT_EQ(client.ask(get("/v1/nothing")).status, 404);
+  const RawResponse response = client.ask(get("/v1/systemone"));
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(response.header("Allow"), "POST, OPTIONS");
+}
+
+}  // namespace
+}  // namespace adjudge::serve
