@@ -97,13 +97,14 @@ std::vector<std::vector<Step>> plan_passes(const PrefixForest& forest, int rows_
   for (int i = 0; i < count_of(forest.segments); ++i) {
     const Segment& segment = forest.segments[at(i)];
     for (int begin = segment.begin; begin < segment.end;) {
-      if (room == 0) {
+      const int left = segment.end - begin;
+      if (room == 0 || (!segment.causal && left > room)) {
         passes.emplace_back();
         room = rows_max;
       }
-      const int end = std::min(segment.end, begin + room);
+      const int end = segment.causal ? begin + std::min(left, room) : segment.end;
       passes.back().push_back({i, begin, end});
-      room -= end - begin;
+      room = std::max(0, room - (end - begin));
       begin = end;
     }
   }

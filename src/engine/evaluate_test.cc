@@ -58,6 +58,22 @@ TEST(Evaluate, OnePassTakesWhatFits) {
   EXPECT_EQ(backbone.pass_count(), 1);
 }
 
+TEST(Evaluate, ASequenceThatSeesAllOfItselfIsNeverCut) {
+  PrefixForest forest;
+  for (const int length : {5, 3, 20, 1}) {
+    Segment segment;
+    segment.end = length;
+    segment.causal = false;
+    forest.segments.push_back(segment);
+  }
+  std::vector<std::vector<int>> lengths;
+  for (const auto& pass : plan_passes(forest, 8)) {
+    std::vector<int>& of_pass = lengths.emplace_back();
+    for (const Step& step : pass) of_pass.push_back(step.end - step.begin);
+  }
+  EXPECT_EQ(lengths, (std::vector<std::vector<int>>{{5, 3}, {20}, {1}}));
+}
+
 TEST(Evaluate, GivesUpWhenAskedTo) {
   const std::vector<Prompt> prompts = random_prompts(1, 1);
   const Prompt* pointer = &prompts[0];

@@ -67,6 +67,7 @@ class Builder {
   int add_segment(int prompt_index, int begin, int end, int parent) {
     Segment segment;
     segment.parent = parent;
+    segment.causal = prompt(prompt_index).causal;
     segment.prompt = prompt_index;
     segment.begin = begin;
     segment.end = end;

@@ -16,6 +16,7 @@ struct Segment {
   int begin = 0;
   int end = 0;              // begin < end
   bool continued = false;   // some segment's parent
+  bool causal = true;       // false: every row sees all of it, so it cannot be cut
   std::vector<int> wanted;  // positions in [begin, end) that any prompt reads, ascending, each once
 };
 
