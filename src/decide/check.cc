@@ -104,8 +104,8 @@ Result<Replay> read_line(const Value& line, const CheckOptions& options) {
 }
 
 // Fills the outcome of a request that our parser or family refused.
-CheckedLine refused(CheckedLine checked, const Error& error, bool recorded_as_answer) {
-  checked.outcome = !recorded_as_answer && is_callers_error(error.kind)
+CheckedLine refused(CheckedLine checked, const Error& error, bool answer_expected) {
+  checked.outcome = !answer_expected && is_callers_error(error.kind)
                         ? CheckOutcome::refused
                         : CheckOutcome::wrongly_refused;
   checked.place = error.message();
@@ -118,6 +118,8 @@ Result<CheckedLine> check_line(const Model& model, const Value& line, const Chec
   ADJ_TRY(Replay replay, read_line(line, options));
   CheckedLine& checked = replay.checked;
   const bool recorded_as_answer = replay.recorded_response != nullptr;
+  const bool excepted = begins_with_any(checked.id, options.exceptions);
+  const bool answer_expected = recorded_as_answer && !excepted;
   if (const std::string name = text_of(line.find("model"));
       !options.any_model && !name.empty() && name != model.file().name()) {
     checked.outcome = CheckOutcome::other_model;
@@ -125,12 +127,11 @@ Result<CheckedLine> check_line(const Model& model, const Value& line, const Chec
   }
 
   const Result<Request> request = parse_systemone(text_of(line.find("body")), {});
-  if (!request.ok()) return refused(checked, request.error(), recorded_as_answer);
+  if (!request.ok()) return refused(checked, request.error(), answer_expected);
   const Result<Compiled> compiled =
       compile_within_limits(model.file(), request.value(), options.compile);
-  if (!compiled.ok()) return refused(checked, compiled.error(), recorded_as_answer);
-  const bool excepted = begins_with_any(checked.id, options.exceptions);
-  if (recorded_as_answer && !excepted && replay.recorded_prompts != nullptr) {
+  if (!compiled.ok()) return refused(checked, compiled.error(), answer_expected);
+  if (answer_expected && replay.recorded_prompts != nullptr) {
     checked.place = compare_prompts(compiled.value(), *replay.recorded_prompts);
     if (!checked.place.empty()) {
       checked.outcome = CheckOutcome::ids_differ;
@@ -139,8 +140,8 @@ Result<CheckedLine> check_line(const Model& model, const Value& line, const Chec
   }
 
   const auto responses = decide(model, std::span(&request.value(), 1), {options.compile, {}});
-  if (!responses[0].ok()) return refused(checked, responses[0].error(), recorded_as_answer);
-  if (!recorded_as_answer || excepted) {
+  if (!responses[0].ok()) return refused(checked, responses[0].error(), answer_expected);
+  if (!answer_expected) {
     checked.outcome = excepted ? CheckOutcome::excepted : CheckOutcome::answered;
     return checked;
   }

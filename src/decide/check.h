@@ -21,7 +21,7 @@ struct CheckOptions {
 
 enum class CheckOutcome {
   compared,        // answered, as recorded
-  refused,         // recorded as an error, and a caller's error here too
+  refused,         // a caller's error here, and not recorded as an answer to compare with
   answered,        // recorded as an error, and answered here
   excepted,        // run, and not compared
   other_model,     // not run

@@ -29,7 +29,7 @@ const char* outcome_text(CheckOutcome outcome) {
     case CheckOutcome::compared:
       return "compared";
     case CheckOutcome::refused:
-      return "refused, as recorded";
+      return "refused, no answer expected";
     case CheckOutcome::answered:
       return "answered, recorded as refused";
     case CheckOutcome::excepted:
