@@ -16,11 +16,11 @@ class SymbolTable {
  public:
   explicit SymbolTable(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-  std::int32_t symbol_of(const std::string& text) {
+  std::int32_t symbol_of(std::string_view text) {
     if (const auto token = vocabulary_.find(text)) return *token;
     const int next = vocabulary_.count() + count_of(others_);
-    const auto [entry, is_new] = index_.try_emplace(text, next);
-    if (is_new) others_.push_back(text);
+    const auto [entry, is_new] = index_.try_emplace(std::string(text), next);
+    if (is_new) others_.emplace_back(text);
     return entry->second;
   }
 
@@ -62,14 +62,16 @@ Result<BytePairMerger> BytePairMerger::read(const gguf::Metadata& metadata,
     append_letters({&raw, 1}, letter);
     merger.byte_symbols_[at(byte)] = symbols.symbol_of(letter);
   }
+  std::string joined;
   for (int rank = 0; rank < count_of(stored); ++rank) {
     const std::string_view pair = stored[at(rank)];
     const std::size_t space = pair.find(' ', 1);
     if (space == std::string_view::npos) continue;  // names no pair; its rank stays empty
-    const std::string left(pair.substr(0, space));
-    const std::string right(pair.substr(space + 1));
+    const std::string_view left = pair.substr(0, space);
+    const std::string_view right = pair.substr(space + 1);
+    joined.assign(left).append(right);
     merger.merges_.add(symbols.symbol_of(left), symbols.symbol_of(right),
-                       {rank, symbols.symbol_of(left + right)});
+                       {rank, symbols.symbol_of(joined)});
   }
   for (const std::string& text : symbols.others()) {
     merger.leftovers_.push_back(tokens_of_bytes(text, vocabulary));

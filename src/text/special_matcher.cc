@@ -41,8 +41,11 @@ void SpecialMatcher::collect(const Vocabulary& vocabulary, const StripRules& rul
                            .strips_left = text == rules.strips_left,
                            .strips_right = rules.all_strip_right && !keeps_right});
   }
-  std::ranges::stable_sort(candidates_, std::ranges::greater{},
-                           [](const Candidate& candidate) { return candidate.text.size(); });
+  // Not a stable sort, because the reference's is not: from the same order the same library brings
+  // candidates of equal length into the same one. It decides who gets the six blanks before a
+  // [MASK] that strips them.
+  std::ranges::sort(candidates_, std::ranges::greater{},
+                    [](const Candidate& candidate) { return candidate.text.size(); });
 }
 
 // A node stands for the range of the sorted texts that share its prefix; its children are the

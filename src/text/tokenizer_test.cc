@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "base/size.h"
 #include "gguf/file.h"
 #include "support/support.h"
 #include "text/fake_vocabulary.h"
@@ -206,6 +207,24 @@ TEST(Tokenizer, ModernBertModelsStripBeforeTheMask) {
   EXPECT_EQ(open(fake)->encode("a [MASK]", true).size(), 3u);
   fake.name = "My Modern-BERT base";
   EXPECT_EQ(open(fake)->encode("a [MASK]", true).size(), 2u);
+}
+
+TEST(Tokenizer, BlanksNoLongerThanTheMaskAreStrippedBeforeIt) {
+  const auto file = gguf::File::open(testing::tiny_model("tiny-laya-f32")).value();
+  gguf::Metadata named;
+  for (const auto& [key, value] : file->metadata().entries()) {
+    if (key != "general.name") named.add(key, value);
+  }
+  named.add("general.name", std::string_view("base-modern-bert"));
+  const auto tokenizer = Tokenizer::open(named).value();
+  const auto encode = [&](int blanks) {
+    return tokenizer->encode("a" + std::string(at(blanks), ' ') + "[MASK] b", true);
+  };
+  // Recorded: up to 24 blanks are one token, and the reference takes those longer than "[MASK]"
+  // first.
+  for (const int blanks : {0, 1, 2, 5, 6}) EXPECT_EQ(encode(blanks), (Tokens{66, 1175, 270}));
+  EXPECT_EQ(encode(7), (Tokens{66, 1162, 1175, 270}));
+  EXPECT_EQ(encode(25), (Tokens{66, 1145, 1175, 270}));
 }
 
 TEST(Tokenizer, TimeGrowsWithTheTextAndNotFaster) {

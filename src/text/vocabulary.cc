@@ -1,7 +1,8 @@
 #include "text/vocabulary.h"
 
 #include <array>
-#include <span>
+#include <bit>
+#include <functional>
 
 #include "base/try.h"
 #include "gguf/quoted.h"
@@ -64,6 +65,10 @@ constexpr auto kFillInRoles = std::to_array<FillInRole>({
 constexpr auto kShownTexts =
     std::to_array<std::string_view>({"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"});
 
+std::uint32_t hash_of(std::string_view text) {
+  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(text));
+}
+
 Error bad_key(std::string_view key, const std::string& fault) {
   return Error{ErrorKind::bad_model, "key " + gguf::quoted(key) + ": " + fault};
 }
@@ -79,25 +84,38 @@ Result<Vocabulary> Vocabulary::read(const gguf::Metadata& metadata) {
 }
 
 std::optional<Token> Vocabulary::find(std::string_view text) const {
-  const auto found = index_.find(text);
-  return found == index_.end() ? std::nullopt : std::optional<Token>(found->second);
+  const Token token = slots_[slot_of(text, hash_of(text))].token;
+  return token < 0 ? std::nullopt : std::optional<Token>(token);
+}
+
+// Where the text is, or the free slot where it would be.
+std::size_t Vocabulary::slot_of(std::string_view text, std::uint32_t hash) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  while (slots_[slot].token >= 0 &&
+         (slots_[slot].hash != hash || texts_[at(slots_[slot].token)] != text)) {
+    slot = (slot + 1) & mask;
+  }
+  return slot;
 }
 
 Status Vocabulary::read_texts(const gguf::Metadata& metadata) {
   ADJ_TRY(const std::vector<std::string_view> stored, metadata.strings(kTokens));
   if (stored.empty()) return bad_key(kTokens, "the vocabulary is empty");
   texts_.reserve(stored.size());
-  index_.reserve(stored.size());
+  slots_.resize(std::bit_ceil(2 * stored.size()));
   for (const std::string_view text : stored) {
     const Token token = count();
     // An empty text could be matched anywhere; the reference gives it this name.
     texts_.push_back(text.empty() ? "[EMPTY_" + std::to_string(token) + "]" : std::string(text));
-    const auto [entry, is_new] = index_.try_emplace(texts_.back(), token);
-    if (!is_new) {
-      return bad_key(kTokens, "tokens " + std::to_string(entry->second) + " and " +
+    const std::uint32_t hash = hash_of(texts_.back());
+    Slot& slot = slots_[slot_of(texts_.back(), hash)];
+    if (slot.token >= 0) {
+      return bad_key(kTokens, "tokens " + std::to_string(slot.token) + " and " +
                                   std::to_string(token) + " are both " +
                                   gguf::quoted(texts_.back()));
     }
+    slot = {hash, token};
   }
   return Done{};
 }

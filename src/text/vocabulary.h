@@ -3,10 +3,10 @@
 // src/llama-vocab.cpp, impl::load).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/size.h"
@@ -20,10 +20,6 @@ class Vocabulary {
  public:
   static Result<Vocabulary> read(const gguf::Metadata& metadata);
 
-  // The index points into texts_, which a move keeps where they are and a copy would not.
-  Vocabulary(Vocabulary&&) = default;
-  Vocabulary& operator=(Vocabulary&&) = default;
-
   int count() const { return count_of(texts_); }
   bool has(Token token) const { return token >= 0 && token < count(); }
   std::string_view text(Token token) const { return texts_[at(token)]; }
@@ -31,15 +27,24 @@ class Vocabulary {
   std::optional<Token> find(std::string_view text) const;
 
  private:
+  // Where a text is in the index: its token, and enough of its hash to tell most others apart.
+  struct Slot {
+    std::uint32_t hash = 0;
+    Token token = -1;  // -1: free
+  };
+
   Vocabulary() = default;
   Status read_texts(const gguf::Metadata& metadata);
   Status read_types(const gguf::Metadata& metadata);
   Status correct_types(const gguf::Metadata& metadata);
   void set_type(std::string_view text, TokenType type);
+  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
 
   std::vector<std::string> texts_;
   std::vector<TokenType> types_;
-  std::unordered_map<std::string_view, Token> index_;
+  // Open addressing, at most half full: the general map costs two cache misses more, and every word
+  // of every text asks.
+  std::vector<Slot> slots_;
 };
 
 }  // namespace adjudge::text

@@ -52,7 +52,7 @@ def our_ids(program, model, special, texts):
 def special_texts(model):
     fields = gguf.GGUFReader(model).fields
     tokens, types = (fields[f"tokenizer.ggml.{key}"].contents() for key in ("tokens", "token_type"))
-    return [text for text, kind in zip(tokens, types) if kind in SPECIAL_TYPES]
+    return [text for text, kind in zip(tokens, types) if text and kind in SPECIAL_TYPES]
 
 
 def random_code_point(rng):
