@@ -331,8 +331,9 @@ class Network {
     softmax(probabilities);
     std::vector<int> order(at(expert_count));
     for (int i = 0; i < expert_count; ++i) order[at(i)] = i;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return probabilities[at(a)] > probabilities[at(b)]; });
+    std::sort(order.begin(), order.end(), [&](int a, int b) {
+      return std::pair(-probabilities[at(a)], a) < std::pair(-probabilities[at(b)], b);
+    });
     order.resize(at(key("expert_used_count")));
     double sum = 0;
     for (const int expert : order) sum += probabilities[at(expert)];
