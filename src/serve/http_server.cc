@@ -179,7 +179,7 @@ void Connection::await_request() {
   set_deadline(shared_.options.idle_timeout);
   socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
     if (self->stage_ != Stage::idle) return;
-    if (error) return self->close();
+    if (error || !self->has_more()) return self->close();
     self->read_head();
   });
 }

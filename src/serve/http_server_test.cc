@@ -11,12 +11,16 @@
 
 #include "base/size.h"
 #include "json/value.h"
-#include "serve/raw_client.h"
+#include "support/raw_client.h"
 
 namespace adjudge::serve {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::get;
+using testing::post;
+using testing::RawClient;
+using testing::RawResponse;
 
 // Says what it heard.
 void echo(const HttpCall& call) {

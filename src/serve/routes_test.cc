@@ -11,12 +11,16 @@
 #include "serve/fake_decider.h"
 #include "serve/http_server.h"
 #include "serve/models_page.h"
-#include "serve/raw_client.h"
+#include "support/raw_client.h"
 
 namespace adjudge::serve {
 namespace {
 
 using std::chrono::milliseconds;
+using testing::get;
+using testing::post;
+using testing::RawClient;
+using testing::RawResponse;
 
 constexpr const char* kRequest =
     R"({"state":"text","questions":{"q":{"type":"noul","instructions":"late?"}}})";

@@ -13,7 +13,7 @@
 
 #include "base/check.h"
 
-namespace adjudge::serve {
+namespace adjudge::testing {
 
 struct RawResponse {
   int status = 0;  // zero: the server closed without a word
@@ -114,4 +114,4 @@ inline std::string post(std::string_view path, std::string_view body) {
          "\r\n\r\n" + std::string(body);
 }
 
-}  // namespace adjudge::serve
+}  // namespace adjudge::testing
