@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -67,8 +68,12 @@ struct WorkerPool::Crew {
     // After a fork the threads stayed behind: forget them, joining or destroying them is not ours.
     if (owner != 0) abandon_threads();
     owner = process;
-    for (int worker = 1; worker < count; ++worker) {
-      threads.emplace_back([this, worker] { serve(worker); });
+    try {
+      for (int worker = 1; worker < count; ++worker) {
+        threads.emplace_back([this, worker] { serve(worker); });
+      }
+    } catch (const std::system_error&) {
+      // The machine gives no more threads; those there are, and the caller, do the work.
     }
   }
 

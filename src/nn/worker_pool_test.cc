@@ -1,6 +1,7 @@
 #include "nn/worker_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -100,6 +101,23 @@ TEST(WorkerPool, WorksInAForkedChild) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   EXPECT_EQ(counts_of_run(pool, 10), std::vector<int>(10, 1));
 }
+
+#if !defined(__SANITIZE_ADDRESS__)  // which needs room itself
+TEST(WorkerPool, WorksWithoutThreadsWhereTheMachineGivesNone) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(10);
+    const rlimit no_room{std::size_t{1} << 20, std::size_t{1} << 20};  // for a thread's stack
+    ::setrlimit(RLIMIT_AS, &no_room);
+    WorkerPool pool(3);
+    ::_exit(counts_of_run(pool, 10) == std::vector<int>(10, 1) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+#endif
 
 TEST(WorkerPool, IsDestroyedInAForkedChildWithoutItsParentsThreads) {
   auto pool = std::make_unique<WorkerPool>(2);
