@@ -174,6 +174,11 @@ TEST_P(Conformance, LongPromptsAreRefusedWhenAsked) {
   EXPECT_EQ(refused.error().kind, ErrorKind::too_large);
   EXPECT_EQ(refused.error().faults[0].path, (std::vector<std::string>{"questions", "team"}));
   EXPECT_TRUE(model_.compiler->compile(request, {.prompt_tokens_max = 100000}).ok());
+
+  const auto too_many = model_.compiler->compile(request, {.request_tokens_max = 150});
+  ASSERT_FALSE(too_many.ok());
+  EXPECT_EQ(too_many.error().kind, ErrorKind::too_large);
+  EXPECT_TRUE(model_.compiler->compile(request, {.request_tokens_max = 100000}).ok());
 }
 
 TEST_P(Conformance, EveryJsonValueIsTextSomewhere) {

@@ -3,6 +3,7 @@
 // generated.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,9 +60,11 @@ struct CompileOptions {
   bool faithful = false;
   // Families that show all questions in every prompt show only the one asked.
   bool questions_alone = false;
-  // Zero: any length. Otherwise a longer prompt is refused (too_large) as soon as it is met, before
-  // the texts of the questions after it pile up.
+  // Zero: any length. Otherwise a longer prompt, or prompts that are longer together, are refused
+  // (too_large) as soon as they are met: thousands of questions about a long state would fill the
+  // memory before anybody could count their tokens.
   int prompt_tokens_max = 0;
+  std::int64_t request_tokens_max = 0;
 };
 
 // What people may ask of this family on this file.

@@ -7,13 +7,14 @@
 #include "family/compile/decision_family.h"
 #include "family/compile/question_compiler.h"
 #include "json/print.h"
+#include "protocol/limits.h"
 #include "readout/pointer.h"
 
 namespace adjudge {
 namespace {
 
 constexpr std::string_view kOptionEnd = "<|box_end|>";
-constexpr int kOptionCountMax = 255;
+constexpr int kOptionCountMax = RequestLimits{}.option_count_max;  // kev's own limit too
 
 std::string flatten(const json::Value& value, int indent);
 

@@ -11,13 +11,14 @@
 #include "base/try.h"
 #include "gguf/file.h"
 #include "json/print.h"
+#include "protocol/limits.h"
 
 namespace adjudge {
 namespace {
 
 const std::set<std::string_view> kKinds = {"choice", "score", "noul"};
 const std::set<std::string_view> kBuckets = {"2", "3_5", "6_10", "11", "small", "mid", "large"};
-constexpr int kOptionCountMax = 255;
+constexpr int kOptionCountMax = RequestLimits{}.option_count_max;
 
 // "score.5" is the kind "score" and the suffix "5".
 std::string_view kind_of(std::string_view key) { return key.substr(0, key.find('.')); }

@@ -18,13 +18,36 @@ Fault too_many_options(const Question& question, int count_max) {
                    std::to_string(count_max) + " can be asked of this model"};
 }
 
-Error too_many_tokens(const Question& question, int count, int count_max) {
+Error too_many_tokens(std::vector<std::string> path, std::string message) {
   return Error{ErrorKind::too_large,
-               {Fault{{"questions", question.id},
-                      "max_tokens_exceeded",
-                      "the state and this question are " + std::to_string(count) +
-                          " tokens, at most " + std::to_string(count_max) + " fit this model"}}};
+               {Fault{std::move(path), "max_tokens_exceeded", std::move(message)}}};
 }
+
+// Counts tokens as prompts are made, and says when it is enough.
+class TokenCounter {
+ public:
+  explicit TokenCounter(const CompileOptions& options) : options_(options) {}
+
+  Status add(const Question& question, int token_count) {
+    if (options_.prompt_tokens_max > 0 && token_count > options_.prompt_tokens_max) {
+      return too_many_tokens({"questions", question.id},
+                             "the state and this question are " + std::to_string(token_count) +
+                                 " tokens, at most " + std::to_string(options_.prompt_tokens_max) +
+                                 " fit this model");
+    }
+    total_ += token_count;
+    if (options_.request_tokens_max > 0 && total_ > options_.request_tokens_max) {
+      return too_many_tokens({"questions"}, "the prompts of these questions are more than " +
+                                                std::to_string(options_.request_tokens_max) +
+                                                " tokens together");
+    }
+    return Done{};
+  }
+
+ private:
+  const CompileOptions& options_;
+  std::int64_t total_ = 0;
+};
 
 }  // namespace
 
@@ -58,32 +81,28 @@ Tokens QuestionCompiler::encode(const PromptText& text) const {
   return tokens;
 }
 
-Status QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing,
-                                    Compiled& compiled) const {
+void QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const {
   Prompt prompt;
   prompt.tokens = encode(phrasing.text);
-  const int count_max = asked.options.prompt_tokens_max;
-  if (count_max > 0 && count_of(prompt.tokens) > count_max) {
-    return too_many_tokens(asked.question(), count_of(prompt.tokens), count_max);
-  }
   prompt.wanted = positions_read(prompt.tokens);
   const std::string first = first_token() ? tokenizer().text_of(*first_token()) : "";
   compiled.notes.push_back({asked.index, phrasing.order, first + phrasing.text.text()});
   compiled.questions.back().readings.push_back(
       {count_of(compiled.prompts), std::move(phrasing.option_of), std::move(phrasing.readout)});
   compiled.prompts.push_back(std::move(prompt));
-  return Done{};
 }
 
 Result<Compiled> QuestionCompiler::compile(const Request& request,
                                            const CompileOptions& options) const {
   ADJ_TRY_DONE(check_option_counts(request));
   Compiled compiled;
+  TokenCounter counter(options);
   for (int i = 0; i < count_of(request.questions); ++i) {
     const Asked asked{request, i, options};
     compiled.questions.push_back({fold_of(asked.question().kind), {}});
     for (Phrasing& phrasing : phrase(asked)) {
-      ADJ_TRY_DONE(add_prompt(asked, std::move(phrasing), compiled));
+      add_prompt(asked, std::move(phrasing), compiled);
+      ADJ_TRY_DONE(counter.add(asked.question(), count_of(compiled.prompts.back().tokens)));
     }
   }
   return compiled;

@@ -64,7 +64,7 @@ class QuestionCompiler : public PromptCompiler {
 
   Status check_option_counts(const Request& request) const;
   Tokens encode(const PromptText& text) const;
-  Status add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const;
+  void add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const;
 
   CompilerParts parts_;
 };

@@ -7,12 +7,13 @@
 
 #include "adjudge/result.h"
 #include "base/token.h"
+#include "protocol/limits.h"
 #include "text/tokenizer.h"
 
 namespace adjudge {
 
-// No dialect carries more options, and no family was trained with more labels.
-inline constexpr int kLabelCountMax = 255;
+// No family was trained with more labels, and no request has more options.
+inline constexpr int kLabelCountMax = RequestLimits{}.option_count_max;
 // A score has up to ten levels, and every family asks them by label.
 inline constexpr int kLabelCountMin = 10;
 
