@@ -30,7 +30,8 @@ std::string shown(std::string_view text, const std::vector<Cut>& cuts,
 
 // The reference, as it is written down: every token in turn is cut out of every fragment.
 std::string cut_by_the_book(std::string_view text, std::vector<std::string> tokens) {
-  std::ranges::stable_sort(tokens, std::ranges::greater{}, &std::string::size);
+  std::ranges::sort(tokens, std::ranges::greater{},
+                    [](const std::string& token) { return token.size(); });
   std::vector<std::string> fragments{std::string(text)};  // tokens start with '{'
   for (const std::string& token : tokens) {
     std::vector<std::string> next;
