@@ -347,6 +347,46 @@ TEST_P(EveryIsa, GatesThroughSiluAndSigmoid) {
   }
 }
 
+double exact_gelu(float x) {
+  const auto wide = static_cast<double>(x);
+  return 0.5 * wide * std::erfc(-wide / std::sqrt(2.0));
+}
+
+TEST_P(EveryIsa, TakesTheExactGelu) {
+  for (int i = -14000; i <= 14000; ++i) {
+    const float x = static_cast<float>(i) * 1e-3f;
+    float one = x;
+    table.gelu(&one, 1);
+    const double size = std::max(1.0, std::abs(static_cast<double>(x)));
+    ASSERT_NEAR(static_cast<double>(one), exact_gelu(x), 1e-7 * size) << x;
+  }
+  for (const int count : kSizes) {
+    const Floats x = bell("x", at(count)), y = bell("y", at(count));
+    Floats gelu = x, geglu = x;
+    table.gelu(gelu.data(), count);
+    table.geglu(geglu.data(), y.data(), count);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      float one = x[i];
+      table.gelu(&one, 1);
+      EXPECT_EQ(gelu[i], one) << "an element knows where it stands: " << i;
+      EXPECT_EQ(geglu[i], gelu[i] * y[i]);
+    }
+  }
+}
+
+TEST_P(EveryIsa, ExtremesOfGeluAreFinite) {
+  Floats x{-1e30f, -200, -14, 14, 200, 1e30f, 0, std::numeric_limits<float>::quiet_NaN()};
+  table.gelu(x.data(), count_of(x));
+  EXPECT_EQ(x[0], 0.0f);
+  EXPECT_EQ(x[1], 0.0f);
+  EXPECT_NEAR(x[2], 0.0f, 1e-30f);
+  EXPECT_EQ(x[3], 14.0f);
+  EXPECT_EQ(x[4], 200.0f);
+  EXPECT_EQ(x[5], 1e30f);
+  EXPECT_EQ(x[6], 0.0f);
+  EXPECT_TRUE(std::isnan(x[7]));
+}
+
 TEST_P(EveryIsa, ExponentialsKeepSevenDigitsOverTheirWholeRange) {
   double worst = 0;
   for (int i = -8700; i <= 8700; i += 3) {

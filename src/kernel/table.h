@@ -54,6 +54,10 @@ struct Table {
   void (*softmax)(float* x, int count) = nullptr;
   // gate = silu(gate) * up
   void (*swiglu)(float* gate, const float* up, int count) = nullptr;
+  // x = x * (1 + erf(x / sqrt 2)) / 2: the exact GELU, absolute error below 1e-7 * max(1, |x|).
+  void (*gelu)(float* x, int count) = nullptr;
+  // gate = gelu(gate) * up
+  void (*geglu)(float* gate, const float* up, int count) = nullptr;
   // x = x / (1 + exp(-x))
   void (*silu)(float* x, int count) = nullptr;
   // x *= 1 / (1 + exp(-gate))

@@ -66,6 +66,16 @@ void l2_norm_heads(const NetContext& net, const Rows& x, int head_width, float e
   });
 }
 
+void layer_norm(const NetContext& net, const Rows& x, std::span<const float> weight,
+                std::span<const float> bias, float epsilon, const Rows& out) {
+  check_same_shape(x, out);
+  CHECK(count_of(weight) == x.width && (bias.empty() || bias.size() == weight.size()));
+  const float* shift = bias.empty() ? nullptr : bias.data();
+  for_each_row(net, x, [&](int row) {
+    net.kernels->layer_norm(x.row(row), weight.data(), shift, epsilon, x.width, out.row(row));
+  });
+}
+
 void add(const NetContext& net, const Rows& x, const Rows& y) {
   check_same_shape(x, y);
   for_each_row(net, x,
@@ -82,6 +92,23 @@ void swiglu(const NetContext& net, const Rows& gate, const Rows& up) {
   check_same_shape(gate, up);
   for_each_row(net, gate,
                [&](int row) { net.kernels->swiglu(gate.row(row), up.row(row), gate.width); });
+}
+
+void geglu(const NetContext& net, const Rows& gate, const Rows& up) {
+  check_same_shape(gate, up);
+  for_each_row(net, gate,
+               [&](int row) { net.kernels->geglu(gate.row(row), up.row(row), gate.width); });
+}
+
+void gelu(const NetContext& net, const Rows& x) {
+  for_each_row(net, x, [&](int row) { net.kernels->gelu(x.row(row), x.width); });
+}
+
+void relu(const NetContext& net, const Rows& x) {
+  for_each_row(net, x, [&](int row) {
+    float* values = x.row(row);
+    for (int i = 0; i < x.width; ++i) values[i] = std::max(values[i], 0.0f);
+  });
 }
 
 void sigmoid_gate(const NetContext& net, const Rows& x, const Rows& gate) {

@@ -55,6 +55,37 @@ TEST(Rows, NormalisesEachHead) {
   });
 }
 
+TEST(Rows, CentresAndScalesEachRow) {
+  TestNet net;
+  OwnedRows x("x", kRows, kWidth, 1), out(kRows, kWidth, 2), plain(kRows, kWidth);
+  const std::vector<float> weight = testing::bell("w", kWidth), bias = testing::bell("b", kWidth);
+  layer_norm(net.context, x.rows(), weight, bias, 1e-5f, out.rows());
+  layer_norm(net.context, x.rows(), weight, {}, 1e-5f, plain.rows());
+  const auto normal = [&](int row, int i) {
+    double mean = 0, variance = 0;
+    for (int k = 0; k < kWidth; ++k) mean += wide(x.row(row)[k]) / kWidth;
+    for (int k = 0; k < kWidth; ++k) variance += std::pow(wide(x.row(row)[k]) - mean, 2) / kWidth;
+    return (wide(x.row(row)[i]) - mean) / std::sqrt(variance + 1e-5) * wide(weight[at(i)]);
+  };
+  expect_rows(out, [&](int row, int i) { return normal(row, i) + wide(bias[at(i)]); });
+  expect_rows(plain, normal);
+}
+
+TEST(Rows, ActivatesByGeluAndRelu) {
+  TestNet net;
+  const OwnedRows x("x", kRows, kWidth, 1);
+  OwnedRows y("y", kRows, kWidth, 3), smooth = x, gated = x, cut = x;
+  gelu(net.context, smooth.rows());
+  geglu(net.context, gated.rows(), y.rows());
+  relu(net.context, cut.rows());
+  const auto exact = [](float value) {
+    return 0.5 * wide(value) * (1 + std::erf(wide(value) / std::sqrt(2.0)));
+  };
+  expect_rows(smooth, [&](int row, int i) { return exact(x.row(row)[i]); });
+  expect_rows(gated, [&](int row, int i) { return exact(x.row(row)[i]) * wide(y.row(row)[i]); });
+  expect_rows(cut, [&](int row, int i) { return std::max(0.0, wide(x.row(row)[i])); });
+}
+
 TEST(Rows, AddsAndGates) {
   TestNet net;
   const OwnedRows x("x", kRows, kWidth, 1);

@@ -110,6 +110,19 @@ void swiglu(float* gate, const float* up, int count) {
   for (int i = 0; i < count; ++i) gate[i] = gate[i] * sigmoid(gate[i]) * up[i];
 }
 
+float exact_gelu(float x) {
+  const auto wide = static_cast<double>(x);
+  return static_cast<float>(0.5 * wide * erfc(-wide * M_SQRT1_2));
+}
+
+void gelu(float* x, int count) {
+  for (int i = 0; i < count; ++i) x[i] = exact_gelu(x[i]);
+}
+
+void geglu(float* gate, const float* up, int count) {
+  for (int i = 0; i < count; ++i) gate[i] = exact_gelu(gate[i]) * up[i];
+}
+
 void silu(float* x, int count) {
   for (int i = 0; i < count; ++i) x[i] *= sigmoid(x[i]);
 }
@@ -186,6 +199,8 @@ void improve(Table& table) {
   table.layer_norm = layer_norm;
   table.softmax = softmax;
   table.swiglu = swiglu;
+  table.gelu = gelu;
+  table.geglu = geglu;
   table.silu = silu;
   table.sigmoid_gate = sigmoid_gate;
   table.rotate_halves = rotate_halves;

@@ -34,6 +34,28 @@ typename V::Floats gated(typename V::Floats x, typename V::Floats gate) {
   return V::div(x, V::add(one, exponential<V>(V::sub(V::zero(), gate))));
 }
 
+// x * Phi(x), where Phi is the normal distribution: the GELU in its exact (erf) form.
+// Phi(-|x|) = exp(-x^2 / 2) t g(t) with t = 1 / (1 + 0.27 |x|), which runs over (0, 1]; g is
+// minimax of the relative error, 3.8e-8 with coefficients in f32.
+template <class V>
+typename V::Floats exact_gelu(typename V::Floats x) {
+  using Floats = typename V::Floats;
+  const Floats size = V::max(x, V::sub(V::zero(), x));
+  const Floats t = V::div(V::all(1.0f), V::fma(V::all(0.27f), size, V::all(1.0f)));
+  Floats g = V::all(2.89610885e-02f);
+  g = V::fma(g, t, V::all(-1.26485810e-01f));
+  g = V::fma(g, t, V::all(1.69786036e-01f));
+  g = V::fma(g, t, V::all(-6.92106336e-02f));
+  g = V::fma(g, t, V::all(1.07825547e-01f));
+  g = V::fma(g, t, V::all(7.20496476e-02f));
+  g = V::fma(g, t, V::all(1.01810597e-01f));
+  g = V::fma(g, t, V::all(1.07542872e-01f));
+  g = V::fma(g, t, V::all(1.07720658e-01f));
+  const Floats bell = exponential<V>(V::mul(V::mul(size, V::all(-0.5f)), size));
+  // Above zero Phi(x) = 1 - Phi(-x), so both signs are max(x, 0) - |x| Phi(-|x|).
+  return V::fnma(size, V::mul(bell, V::mul(t, g)), V::max(V::zero(), x));
+}
+
 }  // namespace
 
 }  // namespace adjudge::kernel

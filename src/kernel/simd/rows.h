@@ -122,6 +122,16 @@ struct RowOperations {
     });
   }
 
+  static void gelu(float* x, int count) {
+    for_each(count, x, [=](int i, int lanes) { return exact_gelu<V>(load(x + i, lanes)); });
+  }
+
+  static void geglu(float* gate, const float* up, int count) {
+    for_each(count, gate, [=](int i, int lanes) {
+      return V::mul(exact_gelu<V>(load(gate + i, lanes)), load(up + i, lanes));
+    });
+  }
+
   static void silu(float* x, int count) {
     for_each(count, x, [=](int i, int lanes) {
       const Floats own = load(x + i, lanes);
@@ -166,6 +176,8 @@ void improve_rows(Table& table) {
   table.layer_norm = Rows::layer_norm;
   table.softmax = Rows::softmax;
   table.swiglu = Rows::swiglu;
+  table.gelu = Rows::gelu;
+  table.geglu = Rows::geglu;
   table.silu = Rows::silu;
   table.sigmoid_gate = Rows::sigmoid_gate;
   table.rotate_halves = Rows::rotate_halves;
