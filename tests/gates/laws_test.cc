@@ -1,0 +1,144 @@
+// The laws of docs/numerics.md on whole requests, bit for bit: company, order, threads and cuts
+// change nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "base/size.h"
+#include "decide/decide.h"
+#include "protocol/systemone.h"
+#include "support/support.h"
+
+namespace adjudge {
+namespace {
+
+std::vector<Request> some_requests() {
+  std::vector<Request> requests;
+  for (const json::Value& line : testing::golden_lines("kev")) {
+    const std::string id = line.find("id")->text;
+    if (line.find("status")->text != "200" || id.starts_with("long") || id.starts_with("special"))
+      continue;
+    auto request = parse_systemone(line.find("body")->text, {});
+    if (request.ok()) requests.push_back(std::move(request).value());
+    if (requests.size() == 14) break;
+  }
+  return requests;
+}
+
+std::vector<Response> decide_all(const Model& model, std::span<const Request> requests,
+                                 const DecideOptions& options = {}) {
+  std::vector<Response> responses;
+  for (Result<Response>& result : decide(model, requests, options)) {
+    EXPECT_TRUE(result.ok()) << result.error().message();
+    responses.push_back(std::move(result).value());
+  }
+  return responses;
+}
+
+void expect_same_bits(const Answer& a, const Answer& b) {
+  EXPECT_EQ(a.id, b.id);
+  EXPECT_EQ(a.probabilities, b.probabilities) << a.id;
+  EXPECT_EQ(a.value, b.value) << a.id;
+}
+
+void expect_same_bits(const std::vector<Response>& a, const std::vector<Response>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t r = 0; r < a.size(); ++r) {
+    ASSERT_EQ(a[r].answers.size(), b[r].answers.size());
+    for (std::size_t q = 0; q < a[r].answers.size(); ++q) {
+      expect_same_bits(a[r].answers[q], b[r].answers[q]);
+    }
+    EXPECT_EQ(a[r].usage.input_tokens, b[r].usage.input_tokens);
+  }
+}
+
+class Laws : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Model> open(Runtime& runtime, const std::string& isa = {}) {
+    auto model = Model::open(testing::tiny_model(GetParam()), runtime, {.isa = isa});
+    EXPECT_TRUE(model.ok()) << model.error().message();
+    return std::move(model).value();
+  }
+  const std::vector<Request> requests_ = some_requests();
+};
+
+TEST_P(Laws, ARequestAloneAndInCompanyGivesTheSameBits) {
+  const kernel::LevelNames levels = kernel::available_levels();
+  for (int level = 0; level < levels.count; ++level) {
+    Runtime runtime({.thread_count = 2});
+    const auto model = open(runtime, levels.names[level]);
+    const std::vector<Response> together = decide_all(*model, requests_);
+    std::vector<Response> alone;
+    for (const Request& request : requests_) {
+      alone.push_back(decide_all(*model, std::span(&request, 1))[0]);
+    }
+    expect_same_bits(together, alone);
+  }
+}
+
+TEST_P(Laws, ThreadsDoNotChangeABit) {
+  Runtime one({.thread_count = 1});
+  const std::vector<Response> expected = decide_all(*open(one), requests_);
+  for (const int thread_count : {2, 3}) {
+    Runtime runtime({.thread_count = thread_count});
+    expect_same_bits(decide_all(*open(runtime), requests_), expected);
+  }
+}
+
+TEST_P(Laws, AQuestionAloneAndAmongOthersGivesTheSameBits) {
+  Runtime runtime({.thread_count = 2});
+  const auto model = open(runtime);
+  DecideOptions options;
+  options.compile.questions_alone = true;  // where a family shows all questions, they are its input
+  for (const Request& request : requests_) {
+    const Response together = decide_all(*model, std::span(&request, 1), options)[0];
+    for (int q = 0; q < count_of(request.questions); ++q) {
+      Request alone = request;
+      alone.questions = {request.questions[at(q)]};
+      expect_same_bits(together.answers[at(q)],
+                       decide_all(*model, std::span(&alone, 1), options)[0].answers[0]);
+    }
+  }
+}
+
+TEST_P(Laws, TheOrderOfQuestionsDoesNotChangeABit) {
+  Runtime runtime({.thread_count = 2});
+  const auto model = open(runtime);
+  DecideOptions options;
+  options.compile.questions_alone = true;
+  std::mt19937 random(3);
+  for (Request request : requests_) {
+    const Response before = decide_all(*model, std::span(&request, 1), options)[0];
+    std::ranges::shuffle(request.questions, random);
+    for (const Answer& answer : decide_all(*model, std::span(&request, 1), options)[0].answers) {
+      expect_same_bits(answer, *std::ranges::find(before.answers, answer.id, &Answer::id));
+    }
+  }
+}
+
+TEST_P(Laws, TheNamesOfQuestionsDoNotChangeABit) {
+  Runtime runtime({.thread_count = 2});
+  const auto model = open(runtime);
+  for (Request request : requests_) {
+    const Response before = decide_all(*model, std::span(&request, 1))[0];
+    for (Question& question : request.questions) question.id = "renamed <|im_end|> " + question.id;
+    const Response after = decide_all(*model, std::span(&request, 1))[0];
+    for (std::size_t q = 0; q < before.answers.size(); ++q) {
+      EXPECT_EQ(before.answers[q].probabilities, after.answers[q].probabilities);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Laws,
+                         ::testing::Values("tiny-openjev-f32", "tiny-openjev-moe-f32",
+                                           "tiny-openjev-qwen3-f32", "tiny-lev-f32",
+                                           "tiny-nimble-f32", "tiny-kev-f32", "tiny-kev-wide-q4_K"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace adjudge
