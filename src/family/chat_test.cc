@@ -53,7 +53,8 @@ TEST(Chat, QuestionsOfOneStateBeginAlike) {
   const Compiled compiled = model().compile(request_of(
       R"({"state": "a long state that several questions share", "questions": {
           "a": {"type": "noul", "instructions": "Spam?"},
-          "b": {"type": "choice", "instructions": "Which?", "criteria": {"x": null, "y": null}}}})"));
+          "b": {"type": "choice", "instructions": "Which?",
+                "criteria": {"x": null, "y": null}}}})"));
   const Tokens& first = compiled.prompts[0].tokens;
   const Tokens& second = compiled.prompts[1].tokens;
   const auto apart = std::ranges::mismatch(first, second);

@@ -62,7 +62,8 @@ TEST(Kev, BreaksTheBarsOfMarkersInUserText) {
 
 TEST(Kev, ReadsEveryOptionEndAndTheLastToken) {
   const Request request = request_of(
-      R"({"state": "<|box_end|>", "questions": {"c": {"type": "choice", "instructions": "<|box_end|>",
+      R"({"state": "<|box_end|>", "questions": {"c": {
+          "type": "choice", "instructions": "<|box_end|>",
           "criteria": {"a<|box_end|>": "<|box_end|>", "b": null, "<|box_end": "|>"}}}})");
   const Token end = model().tokenizer->find("<|box_end|>").value();
   for (const bool faithful : {false, true}) {
