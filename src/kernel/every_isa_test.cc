@@ -207,18 +207,17 @@ TEST_P(EveryIsa, AColumnHasTheSameBitsWhereverItStands) {
   for (const float value : out) EXPECT_EQ(value, out[0]);
 }
 
-TEST_P(EveryIsa, ADepthCutInTwoHasTheSameBits) {
-  PanelProduct whole(7, 300);
-  Floats cut = whole.out;
-  const auto multiply = [&](int begin, int end, float* out) {
-    table.multiply_panel(whole.x.data() + begin, at(whole.stride), whole.rows,
-                         whole.panel.data() + begin * kPanelColumns, end - begin, out,
-                         kPanelColumns, begin > 0);
+TEST_P(EveryIsa, AccumulatesByAddingThePanelsSum) {
+  PanelProduct product(7, 300);
+  const Floats before = product.out;
+  Floats sum(before.size()), together = before;
+  const auto multiply = [&](float* out, bool accumulate) {
+    table.multiply_panel(product.x.data(), at(product.stride), product.rows, product.panel.data(),
+                         product.depth, out, kPanelColumns, accumulate);
   };
-  multiply(0, 300, whole.out.data());
-  multiply(0, 129, cut.data());
-  multiply(129, 300, cut.data());
-  EXPECT_EQ(cut, whole.out);
+  multiply(sum.data(), false);
+  multiply(together.data(), true);
+  for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_EQ(together[i], before[i] + sum[i]);
 }
 
 // --- rows

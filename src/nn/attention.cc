@@ -144,25 +144,39 @@ void write_sums(const AttentionShape& shape, const Tile& tile, const float* sums
   }
 }
 
-// Each sum runs over the keys in ascending order, whatever pieces they come in.
+// Copies columns [begin, begin + columns) of the values of `keys` to a panel, whatever runs they
+// lie in.
+void gather_values(const AttentionShape& shape, const Tile& tile, const KeyRange& keys, int begin,
+                   int columns, float* panel) {
+  const std::size_t kv_width = at(shape.kv_head_count * shape.head_width);
+  const auto copy_piece = [&](const KeyValueRun& run, int first, int count, int position) {
+    const float* values =
+        run.values + at(first) * kv_width + tile.kv_head * shape.head_width + begin;
+    float* row = panel + (position - keys.begin) * kPanelColumns;
+    for (int key = 0; key < count; ++key, row += kPanelColumns) {
+      std::memcpy(row, values + at(key) * kv_width, at(columns) * sizeof(float));
+      std::fill(row + columns, row + kPanelColumns, 0.0f);
+    }
+  };
+  for_each_piece(*tile.work, keys, keys.count(), copy_piece);
+}
+
+// Each sum runs over blocks of absolute key positions and in them over the keys in ascending order,
+// so that neither runs nor the tile show in the bits.
 void sum_values(const NetContext& net, const AttentionShape& shape, const Tile& tile,
                 const TileBuffers& buffers) {
-  const std::size_t kv_width = at(shape.kv_head_count * shape.head_width);
   for (int begin = 0; begin < shape.head_width; begin += kPanelColumns) {
     const int columns = std::min(kPanelColumns, shape.head_width - begin);
-    const auto multiply_piece = [&](const KeyValueRun& run, int first, int count, int position) {
-      const float* values =
-          run.values + at(first) * kv_width + tile.kv_head * shape.head_width + begin;
-      for (int key = 0; key < count; ++key) {
-        float* row = buffers.panel + key * kPanelColumns;
-        std::memcpy(row, values + at(key) * kv_width, at(columns) * sizeof(float));
-        std::fill(row + columns, row + kPanelColumns, 0.0f);
-      }
-      const int offset = position - tile.keys.begin;
+    KeyRange block{tile.keys.begin, tile.keys.begin};
+    while (block.end < tile.keys.end) {
+      block.begin = block.end;
+      block.end = std::min(tile.keys.end, (block.begin / kPanelDepth + 1) * kPanelDepth);
+      gather_values(shape, tile, block, begin, columns, buffers.panel);
+      const int offset = block.begin - tile.keys.begin;
       net.kernels->multiply_panel(buffers.scores + offset, buffers.score_stride, tile.rows(),
-                                  buffers.panel, count, buffers.sums, kPanelColumns, offset > 0);
-    };
-    for_each_piece(*tile.work, tile.keys, kPanelDepth, multiply_piece);
+                                  buffers.panel, block.count(), buffers.sums, kPanelColumns,
+                                  offset > 0);
+    }
     write_sums(shape, tile, buffers.sums, begin, columns);
   }
 }

@@ -53,6 +53,23 @@ TEST(Multiply, AgreesWithTheDecodedMatrixInEveryFormat) {
   }
 }
 
+TEST(Multiply, RoundsLongSumsPanelByPanel) {
+  TestNet net;
+  OwnedRows weights("weights", 32, 8960), x("x", 4, 8960), out(4, 32);
+  const Matrix matrix = net.weights.add(weights.values, 32, 8960);
+  multiply(net.context, x.rows(), matrix, out.rows());
+  double squares = 0;
+  for (int row = 0; row < 4; ++row) {
+    for (int column = 0; column < 32; ++column) {
+      double sum = 0;
+      for (int k = 0; k < 8960; ++k) sum += wide(x.row(row)[k]) * wide(weights.row(column)[k]);
+      squares += std::pow((wide(out.row(row)[column]) - sum) / std::sqrt(8960.0), 2);
+    }
+  }
+  // 3.7e-7; one chain of 8960 terms would be at 1.5e-6.
+  EXPECT_LT(std::sqrt(squares / (4 * 32)), 7e-7);
+}
+
 TEST(Multiply, TakesRowsInAnyNumber) {
   TestNet net;
   const Matrix matrix = random_matrix(net.weights, DType::q8_0, 70, 544);

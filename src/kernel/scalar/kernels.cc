@@ -40,13 +40,12 @@ void fill_panel(const std::byte* rows, std::size_t row_bytes, int columns, int b
 void multiply_panel(const float* x, std::size_t x_stride, int rows, const float* panel, int depth,
                     float* out, std::size_t out_stride, bool accumulate) {
   for (int row = 0; row < rows; ++row, x += x_stride, out += out_stride) {
-    float sums[kPanelColumns];
-    for (int c = 0; c < kPanelColumns; ++c) sums[c] = accumulate ? out[c] : 0.0f;
+    float sums[kPanelColumns] = {};
     for (int k = 0; k < depth; ++k) {
       const float* weights = panel + k * kPanelColumns;
       for (int c = 0; c < kPanelColumns; ++c) sums[c] += x[k] * weights[c];
     }
-    for (int c = 0; c < kPanelColumns; ++c) out[c] = sums[c];
+    for (int c = 0; c < kPanelColumns; ++c) out[c] = accumulate ? out[c] + sums[c] : sums[c];
   }
 }
 

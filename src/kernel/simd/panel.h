@@ -59,11 +59,7 @@ template <class V, int kRows>
 void multiply_tile(const float* x, std::size_t x_stride, const float* panel, int depth, float* out,
                    std::size_t out_stride, bool accumulate) {
   typename V::Floats sums[kRows][2];
-  for (int row = 0; row < kRows; ++row) {
-    const float* from = out + static_cast<std::size_t>(row) * out_stride;
-    sums[row][0] = accumulate ? V::load(from) : V::zero();
-    sums[row][1] = accumulate ? V::load(from + V::kCount) : V::zero();
-  }
+  for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = V::zero();
   for (int k = 0; k < depth; ++k, panel += kPanelColumns) {
     const typename V::Floats left = V::load(panel), right = V::load(panel + V::kCount);
     for (int row = 0; row < kRows; ++row) {
@@ -74,6 +70,10 @@ void multiply_tile(const float* x, std::size_t x_stride, const float* panel, int
   }
   for (int row = 0; row < kRows; ++row) {
     float* to = out + static_cast<std::size_t>(row) * out_stride;
+    if (accumulate) {
+      sums[row][0] = V::add(V::load(to), sums[row][0]);
+      sums[row][1] = V::add(V::load(to + V::kCount), sums[row][1]);
+    }
     V::store(to, sums[row][0]);
     V::store(to + V::kCount, sums[row][1]);
   }
