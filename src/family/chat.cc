@@ -130,7 +130,11 @@ class ChatCompiler final : public LabelCompiler {
     }
     const bool noul = question.kind == QuestionKind::noul;
     const int option_count = count_of(question.options);
-    noul ? write_meanings(question, text) : write_options(question, text);
+    if (noul) {
+      write_meanings(question, text);
+    } else {
+      write_options(question, text);
+    }
     text.form(format_.answer);
     return {{std::move(text), 0, options_in_order(option_count),
              noul ? read_words_ : read_labels(option_count)}};

@@ -128,6 +128,15 @@ TEST_P(Conformance, QuestionIdsDoNotReachThePrompt) {
   expect_equal(before, model_.compile(request));
 }
 
+TEST_P(Conformance, FaithfulPromptsDifferInIdsAndSpecialsAlone) {
+  Request request = request_of(kMixed);
+  for (int q = 0; q < count_of(request.questions); ++q) {
+    request.questions[at(q)].id = "q" + std::to_string(q + 1);
+    request.questions[at(q)].instructions = json::string("Which?");
+  }
+  expect_equal(model_.compile(request), model_.compile(request, {.faithful = true}));
+}
+
 TEST_P(Conformance, QuestionsAskedAloneDoNotSeeEachOther) {
   const Request request = request_of(kMixed);
   const CompileOptions options{.questions_alone = traits().shows_all_questions};
