@@ -72,19 +72,10 @@ Usage usage_of(const Compiled& compiled) {
 
 Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
                                        const CompileOptions& options) {
-  ADJ_TRY(Compiled compiled, file.compiler().compile(request, options));
-  const int longest = file.traits().positions_max;
-  for (int i = 0; i < count_of(compiled.prompts); ++i) {
-    const int count = count_of(compiled.prompts[at(i)].tokens);
-    if (count <= longest) continue;
-    const Question& question = request.questions[at(compiled.notes[at(i)].question)];
-    return Error{ErrorKind::too_large,
-                 {Fault{{"questions", question.id},
-                        "max_tokens_exceeded",
-                        "the state and this question are " + std::to_string(count) +
-                            " tokens, at most " + std::to_string(longest) + " fit this model"}}};
-  }
-  return compiled;
+  CompileOptions limited = options;
+  limited.prompt_tokens_max = file.traits().positions_max;
+  limited.request_tokens_max = kRequestTokensMax;
+  return file.compiler().compile(request, limited);
 }
 
 std::vector<Result<Response>> decide(const Model& model, std::span<const Request> requests,

@@ -2,6 +2,7 @@
 // decide.cc.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "protocol/request.h"
 
 namespace adjudge {
+
+// Tokens of all prompts of one request: minutes of work on any processor, and still little memory.
+inline constexpr std::int64_t kRequestTokensMax = 4'194'304;
 
 struct DecideOptions {
   CompileOptions compile;
