@@ -1,5 +1,5 @@
 // One account of bytes for everything a process holds on purpose: packed weights, scratch,
-// memories, kept states. Whoever is about to allocate takes a lease first and gives it back by
+// memories, snapshots. Whoever is about to allocate takes a lease first and gives it back by
 // letting it go.
 #pragma once
 
