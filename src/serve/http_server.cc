@@ -443,6 +443,8 @@ class HttpServer::Core {
   void drain() {
     if (!thread_.joinable()) return;
     asio::post(io_, [this] {
+      shared_.draining = true;
+      accept_waiting();
       stop_accepting();
       const auto connections = shared_.connections;  // closing one removes it
       for (const auto& connection : connections) connection->drain();
@@ -453,6 +455,7 @@ class HttpServer::Core {
 
  private:
   void accept();
+  void accept_waiting();
   void admit(tcp::socket socket);
   void stop_accepting() {
     shared_.draining = true;
@@ -521,6 +524,17 @@ void HttpServer::Core::accept() {
     admit(std::move(socket));
     accept();
   });
+}
+
+// Those who knocked before the end was decided; their requests may be here already.
+void HttpServer::Core::accept_waiting() {
+  error_code error;
+  acceptor_.non_blocking(true, error);
+  while (!error) {
+    tcp::socket socket(io_);
+    acceptor_.accept(socket, error);
+    if (!error) admit(std::move(socket));
+  }
 }
 
 void HttpServer::Core::admit(tcp::socket socket) {

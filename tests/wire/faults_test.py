@@ -1,0 +1,202 @@
+"""What peers do to a server that lives: rude, slow, large, many, gone. Over the real program."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+from served import Served, arguments, decision, request
+
+BODY_BYTES_MAX = 32 << 20
+OPTIONS = None
+
+
+def post(body):
+    return request("POST", "/v1/systemone", body)
+
+
+def descriptor_count(process):
+    return len(os.listdir(f"/proc/{process.pid}/fd"))
+
+
+class Faults(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Served(OPTIONS.program, OPTIONS.model)
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.end() == 0
+
+    def ask(self, data):
+        with self.server.connect() as peer:
+            return peer.ask(data)
+
+    def send_until_refused(self, peer, piece, bytes_max):
+        """How much the server took before it would take no more."""
+        sent = 0
+        try:
+            while sent < bytes_max:
+                peer.send(piece)
+                sent += len(piece)
+        except OSError:
+            pass
+        return sent
+
+    def test_an_announced_body_of_200_mb_is_refused_unread(self):
+        with self.server.connect() as peer:
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nContent-Length: 200000000\r\n\r\n")
+            self.assertEqual(peer.receive().status, 413)
+            taken = self.send_until_refused(peer, b" " * 65536, 200_000_000)
+        self.assertLess(taken, 16 << 20)
+
+    def test_an_endless_chunked_body_is_cut_off_at_the_limit(self):
+        with self.server.connect() as peer:
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+            chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
+            taken = self.send_until_refused(peer, chunk, 4 * BODY_BYTES_MAX)
+            self.assertLess(taken, 2 * BODY_BYTES_MAX)
+            self.assertEqual(peer.receive().status, 413)
+
+    def test_a_body_just_under_the_limit_is_read_and_judged(self):
+        body = b'{"state": "' + b"x" * (BODY_BYTES_MAX - 100) + b'", "questions": {}}'
+        self.assertEqual(self.ask(post(body)).status, 422)
+
+    def test_a_chunked_body_is_answered_as_a_whole_one(self):
+        body = decision("some text").encode()
+        chunks = b"".join(b"%x\r\n%s\r\n" % (len(body[i:i + 7]), body[i:i + 7])
+                          for i in range(0, len(body), 7))
+        chunked = self.ask(b"POST /v1/systemone HTTP/1.1\r\nHost: h\r\n"
+                           b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n")
+        self.assertEqual(chunked.status, 200)
+        self.assertEqual(chunked.body, self.ask(post(body)).body)
+
+    def test_a_body_is_invited_before_it_comes(self):
+        body = decision("some text")
+        with self.server.connect() as peer:
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+                      f"Content-Length: {len(body)}\r\n\r\n")
+            self.assertEqual(peer.receive().status, 100)
+            self.assertEqual(peer.ask(body).status, 200)
+
+    def test_pipelined_requests_are_answered_in_order(self):
+        with self.server.connect() as peer:
+            peer.send(post(decision("one")) + request("GET", "/health") + post("{") +
+                      post(decision("one")))
+            answers = [peer.receive() for _ in range(4)]
+        self.assertEqual([answer.status for answer in answers], [200, 200, 422, 200])
+        self.assertEqual(answers[0].body, answers[3].body)
+
+    def test_a_slow_header_runs_out_of_time(self):
+        with self.server.connect() as peer:
+            begin = time.monotonic()
+            peer.send("GET /hea")
+            answer = peer.receive()
+        self.assertEqual(answer.status, 408)
+        self.assertLess(time.monotonic() - begin, 30)
+
+    def test_company_does_not_change_an_answer(self):
+        states = [f"text number {i} " * (1 + i % 5) for i in range(40)]
+        alone = [self.ask(post(decision(state))).body for state in states]
+        together = [None] * len(states)
+
+        def ask(i):
+            together[i] = self.ask(post(decision(states[i]))).body
+
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(states))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(alone, together)
+
+    def test_a_thousand_connections_leave_no_descriptor(self):
+        self.ask(request("GET", "/health"))
+        before = descriptor_count(self.server.process)
+        for i in range(1000):
+            with self.server.connect() as peer:
+                if i % 5 == 0:
+                    self.assertEqual(peer.ask(request("GET", "/health")).status, 200)
+                elif i % 5 == 1:
+                    peer.send("GET / HT")
+                elif i % 5 == 2:
+                    peer.send(post(decision("gone before the answer")))
+                elif i % 5 == 3:
+                    peer.send(post(decision("gone before the end"))[:-5])
+        for _ in range(100):
+            if descriptor_count(self.server.process) <= before:
+                break
+            time.sleep(0.1)
+        self.assertLessEqual(descriptor_count(self.server.process), before)
+        self.assertEqual(self.ask(post(decision("still here"))).status, 200)
+
+
+class Ends(unittest.TestCase):
+    def served(self, *flags):
+        return Served(OPTIONS.program, OPTIONS.model, *flags)
+
+    def run_program(self, *flags):
+        return subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, *flags],
+                              capture_output=True, text=True, timeout=30)
+
+    def test_what_has_begun_is_answered_when_told_to_end(self):
+        server = self.served()
+        body = decision("some text " * 200)
+        peers = [server.connect() for _ in range(16)]
+        for peer in peers:
+            peer.send(post(body))
+        server.tell_to_end()
+        for peer in peers:
+            self.assertEqual(peer.receive().status, 200)
+            peer.leave()
+        self.assertEqual(server.wait(), 0)
+        with self.assertRaises(OSError):
+            socket.create_connection(("127.0.0.1", server.port), timeout=5)
+
+    def test_a_second_signal_ends_at_once(self):
+        server = self.served()
+        with server.connect() as peer:
+            peer.send(post(decision("x"))[:-5])  # a request that keeps the server waiting
+            time.sleep(0.2)
+            server.tell_to_end()
+            time.sleep(0.2)
+            self.assertIsNone(server.process.poll())
+            server.tell_to_end()
+            self.assertEqual(server.wait(5), -signal.SIGTERM)
+
+    def test_a_port_in_use_is_named(self):
+        server = self.served()
+        second = self.run_program("--port", str(server.port))
+        self.assertEqual(second.returncode, 1)
+        self.assertIn(f"port {server.port} of 127.0.0.1 is taken", second.stderr)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_public_address_is_refused_unless_asked_for(self):
+        refused = self.run_program("--host", "0.0.0.0", "--port", "0")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--public", refused.stderr)
+
+    def test_the_log_holds_ids_and_statuses_and_nothing_of_the_request(self):
+        server = self.served()
+        body = json.dumps({"state": "secret", "questions": {
+            "secret": {"type": "choice", "instructions": "secret", "criteria": {"secret": None}}}})
+        with server.connect() as peer:
+            answer = peer.ask(request("POST", "/v1/systemone?secret=1", body,
+                                      ["Authorization: Bearer secret"]))
+            self.assertEqual(answer.status, 200)
+            self.assertEqual(peer.ask(request("GET", "/secret")).status, 404)
+        self.assertEqual(server.end(), 0)
+        log = server.logged
+        self.assertIn(f"{answer.headers['x-typesafe-request-id']} POST /v1/systemone 200 ", log)
+        self.assertIn("tokens=", log)
+        self.assertIn(" GET - 404 ", log)
+        self.assertNotIn("secret", log)
+
+
+if __name__ == "__main__":
+    OPTIONS = arguments()
+    unittest.main(argv=[sys.argv[0]])
