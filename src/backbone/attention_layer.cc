@@ -10,19 +10,6 @@ namespace adjudge {
 
 namespace {
 
-// Positions that were stretched after training turn by other angles; better refused than wrong.
-Status refuse_stretched_positions(const ArchitectureKeys& keys) {
-  ADJ_TRY(const auto type, keys.metadata().find_string(keys.name("rope.scaling.type")));
-  ADJ_TRY(const auto factor, keys.metadata().find_real(keys.name("rope.scaling.factor")));
-  const bool stretched = factor.value_or(1.0) != 1.0 && factor.value_or(1.0) != 0.0;
-  if (stretched || (type && *type != "none" && *type != "linear")) {
-    return Error{ErrorKind::not_supported, keys.name("rope.scaling.type") + ": found " +
-                                               std::string(type.value_or("linear")) +
-                                               ", expected none"};
-  }
-  return Done{};
-}
-
 Result<Rotary> read_rotary(const ArchitectureKeys& keys, int head_width) {
   ADJ_TRY_DONE(refuse_stretched_positions(keys));
   Rotary rotary;

@@ -66,13 +66,14 @@ class Backbone {
 
   // Evaluates all works in one pass through the layers. A work's memory may continue the memory of
   // an earlier work of the same pass; a memory appears once. The works' rows together are at most
-  // rows_max() of them. A row's bits depend on the tokens it may see (those before it; for an
-  // encoder, all of its own sequence), never on company, cuts or threads. Stops between layers with
-  // ErrorKind::cancelled when asked to; the memories of the works are then void.
+  // rows_max() of them, unless the only work is a sequence that cannot be cut. A row's bits depend
+  // on the tokens it may see (those before it; for an encoder, all of its own sequence), never on
+  // company, cuts or threads. Stops between layers with ErrorKind::cancelled when asked to; the
+  // memories of the works are then void.
   virtual Status extend(std::span<const Work> works, std::stop_token stop) const = 0;
 
-  // Rows one pass takes, and the scratch that costs. Scratch is allocated at the first pass and
-  // kept.
+  // Rows one pass takes, and the scratch that costs. Scratch is allocated at the first pass, grows
+  // for a longer sequence that cannot be cut, and is kept.
   virtual int rows_max() const = 0;
   virtual std::size_t scratch_bytes() const = 0;
 };

@@ -8,10 +8,8 @@
 
 namespace adjudge {
 
-namespace {
-
 // The tokenizer decides how many tokens there are; the key only helps files without one.
-Result<int> vocabulary_count_of(const ArchitectureKeys& keys) {
+Result<int> read_vocabulary_count(const ArchitectureKeys& keys) {
   constexpr std::string_view kTokens = "tokenizer.ggml.tokens";
   if (!keys.metadata().has(kTokens)) return keys.count("vocab_size", 1 << 24);
   ADJ_TRY(const std::vector<std::string_view> tokens, keys.metadata().strings(kTokens));
@@ -21,7 +19,17 @@ Result<int> vocabulary_count_of(const ArchitectureKeys& keys) {
   return count_of(tokens);
 }
 
-}  // namespace
+Status refuse_stretched_positions(const ArchitectureKeys& keys) {
+  ADJ_TRY(const auto type, keys.metadata().find_string(keys.name("rope.scaling.type")));
+  ADJ_TRY(const auto factor, keys.metadata().find_real(keys.name("rope.scaling.factor")));
+  const bool stretched = factor.value_or(1.0) != 1.0 && factor.value_or(1.0) != 0.0;
+  if (stretched || (type && *type != "none" && *type != "linear")) {
+    return Error{ErrorKind::not_supported, keys.name("rope.scaling.type") + ": found " +
+                                               std::string(type.value_or("linear")) +
+                                               ", expected none"};
+  }
+  return Done{};
+}
 
 Result<ArchitectureKeys> ArchitectureKeys::open(const gguf::Metadata& metadata) {
   ADJ_TRY(const std::string_view architecture, metadata.string("general.architecture"));
@@ -66,7 +74,7 @@ Result<TrunkKeys> read_trunk_keys(const ArchitectureKeys& keys) {
   ADJ_TRY(trunk.positions_max, keys.count("context_length", std::numeric_limits<int>::max()));
   ADJ_TRY(const double epsilon, keys.real("attention.layer_norm_rms_epsilon", 0.0, 1.0));
   trunk.epsilon = static_cast<float>(epsilon);
-  ADJ_TRY(trunk.vocabulary_count, vocabulary_count_of(keys));
+  ADJ_TRY(trunk.vocabulary_count, read_vocabulary_count(keys));
   return trunk;
 }
 

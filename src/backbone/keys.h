@@ -46,6 +46,12 @@ class ArchitectureKeys {
   std::string architecture_;
 };
 
+// Of the tokenizer in the file, or of the key vocab_size.
+Result<int> read_vocabulary_count(const ArchitectureKeys& keys);
+
+// Positions that were stretched after training turn by other angles; better refused than wrong.
+Status refuse_stretched_positions(const ArchitectureKeys& keys);
+
 // What every causal network has.
 struct TrunkKeys {
   int layer_count =

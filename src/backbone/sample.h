@@ -48,8 +48,9 @@ struct Sample {
   std::map<std::string, BellWeights::Parts> fusible;
 };
 
-// At least one per architecture.
+// At least one per architecture: causal networks, and those whose rows see the whole sequence.
 const std::vector<Sample>& samples();
+const std::vector<Sample>& encoder_samples();
 // The key's value replaced, or added.
 gguf::Metadata with(const gguf::Metadata& metadata, std::string_view key, gguf::MetaValue value);
 gguf::Metadata without(const gguf::Metadata& metadata, std::string_view key);

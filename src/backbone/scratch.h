@@ -28,6 +28,7 @@ class Scratch {
   // Allocates at the first call; later calls of the same size do nothing.
   void ensure(std::size_t float_count) { floats_.ensure(float_count); }
   const float* data() const { return floats_.data(); }
+  std::size_t size() const { return floats_.size(); }
 
   // What is taken while a frame lives is given back when it ends.
   class Frame {

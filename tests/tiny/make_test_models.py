@@ -14,9 +14,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DECISION_FAMILIES = ["openjev", "openjev-moe", "openjev-qwen3", "lev", "nimble", "nimble-qwen3",
-                     "kev"]
-# (weight type, wide, families): laya has the ModernBERT vocabulary.
-WANTED = [("f32", False, DECISION_FAMILIES + ["laya"])] + [
+                     "kev", "laya"]
+# (weight type, wide, families)
+WANTED = [("f32", False, DECISION_FAMILIES)] + [
     (weight_type, True, DECISION_FAMILIES) for weight_type in ("f16", "bf16", "q8_0", "q4_K")
 ]
 
