@@ -32,8 +32,8 @@ struct Table {
 
   // out[r][c] (+)= sum over k of x[r][k] * panel[k][c], k ascending, for `rows` rows and
   // kPanelColumns columns. x is x_stride floats per row, out is out_stride per row and
-  // kPanelColumns wide. `accumulate` adds the panel's sum to what out holds: a long inner dimension
-  // is a sum of panels' sums, which rounds as a chain of kPanelDepth terms does and not of them all.
+  // kPanelColumns wide. `accumulate` adds the panel's sum to what out holds: a long inner
+  // dimension is a sum of panels' sums, which rounds as a chain of kPanelDepth terms does.
   void (*multiply_panel)(const float* x, std::size_t x_stride, int rows, const float* panel,
                          int depth, float* out, std::size_t out_stride, bool accumulate) = nullptr;
 
