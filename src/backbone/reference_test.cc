@@ -56,7 +56,7 @@ class Network {
       : metadata_(metadata),
         weights_(weights),
         architecture_(metadata.string("general.architecture").value()),
-        hybrid_(architecture_.starts_with("qwen35")),
+        hybrid_(architecture_.starts_with("qwen35") || architecture_ == "clef"),
         width_(key("embedding_length")),
         epsilon_(metadata.real(architecture_ + ".attention.layer_norm_rms_epsilon").value()) {}
 
@@ -545,7 +545,7 @@ TEST(Golden, AnOpenJevAnswerFollowsFromTheLastRow) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RecordedModel,
-                         ::testing::Values("openjev", "lev", "nimble", "kev", "openjev-moe",
+                         ::testing::Values("openjev", "lev", "nimble", "kev", "clef", "openjev-moe",
                                            "openjev-qwen3"),
                          [](const auto& model) {
                            std::string name = model.param;

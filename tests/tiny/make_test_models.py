@@ -14,7 +14,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 DECISION_FAMILIES = ["openjev", "openjev-moe", "openjev-qwen3", "lev", "nimble", "nimble-qwen3",
-                     "kev", "laya"]
+                     "kev", "clef", "laya"]
 # (weight type, wide, families)
 WANTED = [("f32", False, DECISION_FAMILIES)] + [
     (weight_type, True, DECISION_FAMILIES) for weight_type in ("f16", "bf16", "q8_0", "q4_K")

@@ -1,5 +1,6 @@
 // Qwen3.5: gated delta nets and gated attention over one residual stream, each block followed by a
-// SwiGLU. Reference: qwen35.cpp of llama.cpp.
+// SwiGLU. A file with a joint head calls the same network by an architecture of its own.
+// Reference: qwen35.cpp and clef.cpp of llama.cpp.
 #include <algorithm>
 
 #include "backbone/causal_trunk.h"
@@ -68,13 +69,16 @@ class Qwen35 final : public CausalTrunk {
   const std::vector<SwigluWeights> mlps_;
 };
 
+bool claims(std::string_view architecture) {
+  // tidy: allow family-names: an architecture of GGUF, whatever is asked of its files
+  return architecture == "qwen35" || architecture == "clef";
+}
+
 }  // namespace
 
 BackboneEntry qwen35_backbone() {
-  return {.name = "qwen35",
-          .claims = [](std::string_view architecture) { return architecture == "qwen35"; },
-          .open = Qwen35::open,
-          .read_traits = Qwen35::read_traits};
+  return {
+      .name = "qwen35", .claims = claims, .open = Qwen35::open, .read_traits = Qwen35::read_traits};
 }
 
 }  // namespace adjudge
