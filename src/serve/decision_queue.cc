@@ -57,7 +57,7 @@ void give_up(Waiting& waiting) {
   waiting.done({std::move(waiting.request), Error{ErrorKind::cancelled, "the caller has left"}});
 }
 
-bool wants_company_gone(const Result<Response>& response) {
+bool lacks_memory(const Result<Response>& response) {
   return !response.ok() && response.error().kind == ErrorKind::unavailable;
 }
 
@@ -176,7 +176,7 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
   const int together = count_of(present);
   for (int i = 0; i < together; ++i) {
     // Memory that does not hold a whole pass may well hold one request of it.
-    if (together > 1 && wants_company_gone(responses[at(i)])) {
+    if (together > 1 && lacks_memory(responses[at(i)])) {
       responses[at(i)] =
           decider_.decide(std::span(&requests[at(i)], 1), present[at(i)].waiting.gone).front();
     }

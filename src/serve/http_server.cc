@@ -408,7 +408,8 @@ void Connection::close() {
 }
 
 void Connection::leave() {
-  shared_.connections.erase(shared_from_this());
+  const auto self = shared_from_this();  // the set may have held the last one
+  shared_.connections.erase(self);
   shared_.one_left();
 }
 

@@ -37,7 +37,7 @@ ModelCard card_of(const Model& model) {
   const ModelFile& file = model.file();
   const FamilyTraits& family = file.compiler().traits();
   return {.id = file.name(),
-          .description = "a " + family.name + " decision model on " + file.traits().name,
+          .description = family.name + " decision model on " + file.traits().name,
           .created = written_at(file.file().path()),
           .family = family.name,
           .readout = family.readout,

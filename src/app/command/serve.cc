@@ -67,6 +67,7 @@ void serve_until_told(serve::HttpServer& server, const Model& model, const Serve
 
 ExitStatus run_serve(ServeFlags& flags) {
   TerminationSignals signals;
+  flags.http.body_bytes_max = RequestLimits{}.json.bytes_max;
   // The port first: finding it taken should not wait for the model.
   const auto server = serve::HttpServer::listen(flags.http);
   if (!server.ok()) return report(server.error());
