@@ -57,6 +57,13 @@ void add_compile_flags(CLI::App& command, CompileOptions& options) {
           [&options](const std::string& value) { options.questions_alone = value == "alone"; },
           "together: as trained; alone: one question per prompt, where a family shows all of them")
       ->check(CLI::IsMember({"together", "alone"}));
+  command
+      .add_option_function<std::string>(
+          "--on-truncation",
+          [&options](const std::string& value) { options.refuse_truncation = value == "refuse"; },
+          "report: where training cut long texts, cut alike and say so; refuse: answer no request "
+          "that would be cut")
+      ->check(CLI::IsMember({"report", "refuse"}));
 }
 
 Result<std::string> read_input(const std::string& path) {

@@ -30,7 +30,7 @@ struct ModelFlags {
   Result<std::unique_ptr<Model>> open_model();
 };
 
-// --faithful, --questions
+// --faithful, --questions, --on-truncation
 void add_compile_flags(CLI::App& command, CompileOptions& options);
 
 // The whole of a file, or of standard input for "-".

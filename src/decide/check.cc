@@ -26,23 +26,30 @@ bool begins_with_any(const std::string& text, const std::vector<std::string>& pr
   return false;
 }
 
-// Empty when the recorded prompts are ours; else which one differs, and where.
+// Empty when the recorded ids are ours; else where they differ.
+std::string compare_ids(const Tokens& ours, const Value& recorded) {
+  for (std::size_t k = 0; k < std::max(ours.size(), recorded.items.size()); ++k) {
+    const std::string our_id = k < ours.size() ? std::to_string(ours[k]) : "nothing";
+    const std::string recorded_id = k < recorded.items.size() ? recorded.items[k].text : "nothing";
+    if (our_id == recorded_id) continue;
+    return "token " + std::to_string(k) + ": " + our_id + ", recorded " + recorded_id;
+  }
+  return {};
+}
+
+// Empty when the recorded prompts are ours; else which one differs, and where. `evaluated_ids` are
+// recorded where a prompt was cut.
 std::string compare_prompts(const Compiled& compiled, const Value& recorded) {
   if (recorded.items.size() != compiled.prompts.size()) {
     return std::to_string(compiled.prompts.size()) + " prompts, recorded " +
            std::to_string(recorded.items.size());
   }
   for (std::size_t i = 0; i < recorded.items.size(); ++i) {
-    const Value* ids = recorded.items[i].find("ids");
+    const Value* ids = recorded.items[i].find("evaluated_ids");
+    if (ids == nullptr) ids = recorded.items[i].find("ids");
     if (ids == nullptr) continue;
-    const Tokens& ours = compiled.prompts[i].tokens;
-    for (std::size_t k = 0; k < std::max(ours.size(), ids->items.size()); ++k) {
-      const std::string our_id = k < ours.size() ? std::to_string(ours[k]) : "nothing";
-      const std::string recorded_id = k < ids->items.size() ? ids->items[k].text : "nothing";
-      if (our_id == recorded_id) continue;
-      return "prompt " + std::to_string(i) + ", token " + std::to_string(k) + ": " + our_id +
-             ", recorded " + recorded_id;
-    }
+    const std::string difference = compare_ids(compiled.prompts[i].tokens, *ids);
+    if (!difference.empty()) return "prompt " + std::to_string(i) + ", " + difference;
   }
   return {};
 }

@@ -3,6 +3,7 @@
 #include "decide/decide.h"
 
 #include <chrono>
+#include <map>
 
 #include "base/size.h"
 #include "base/try.h"
@@ -20,12 +21,27 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
+using Logits = std::vector<double>;
+
 // The requests that compiled, side by side for one forest.
 struct Batch {
   std::vector<Result<Compiled>> compiled;  // one per request
-  std::vector<int> first_prompt;           // per request, its place in `prompts`
   std::vector<const Prompt*> prompts;
+  std::vector<const Reading*> readings;
+  std::vector<int> prompt_of;      // per reading, its place in `prompts`
+  std::vector<int> first_reading;  // per request, its place in `readings`
 };
+
+void add_request(const Compiled& compiled, Batch& batch) {
+  const int first_prompt = count_of(batch.prompts);
+  for (const Prompt& prompt : compiled.prompts) batch.prompts.push_back(&prompt);
+  for (const QuestionPlan& plan : compiled.questions) {
+    for (const Reading& reading : plan.readings) {
+      batch.readings.push_back(&reading);
+      batch.prompt_of.push_back(first_prompt + reading.prompt);
+    }
+  }
+}
 
 Batch compile_all(const ModelFile& file, std::span<const Request> requests,
                   const CompileOptions& options) {
@@ -34,30 +50,64 @@ Batch compile_all(const ModelFile& file, std::span<const Request> requests,
     batch.compiled.push_back(compile_within_limits(file, request, options));
   }
   for (const Result<Compiled>& compiled : batch.compiled) {
-    batch.first_prompt.push_back(count_of(batch.prompts));
-    if (!compiled.ok()) continue;
-    for (const Prompt& prompt : compiled.value().prompts) batch.prompts.push_back(&prompt);
+    batch.first_reading.push_back(count_of(batch.readings));
+    if (compiled.ok()) add_request(compiled.value(), batch);
   }
   return batch;
 }
 
-Result<std::vector<Answer>> read_answers(const Model& model, const Request& request,
-                                         const Compiled& compiled,
-                                         std::span<const HiddenRows> rows) {
-  const Calibration& calibration = model.file().compiler().calibration();
+// The logits of all readings; those of one readout in one step, so that they share its products.
+Result<std::vector<Logits>> read_logits(const NetContext& net, const Batch& batch,
+                                        std::span<const HiddenRows> rows) {
+  std::map<const Readout*, std::vector<int>> places;
+  for (int i = 0; i < count_of(batch.readings); ++i) {
+    places[batch.readings[at(i)]->readout.get()].push_back(i);
+  }
+  std::vector<Logits> logits(batch.readings.size());
+  for (const auto& [readout, own] : places) {
+    std::vector<ReadoutInput> inputs;
+    for (const int i : own) {
+      inputs.push_back({&rows[at(batch.prompt_of[at(i)])], batch.readings[at(i)]->marks});
+    }
+    ADJ_TRY(std::vector<Logits> read, readout->read(net, inputs));
+    CHECK(read.size() == own.size());
+    for (std::size_t i = 0; i < own.size(); ++i) logits[at(own[i])] = std::move(read[i]);
+  }
+  return logits;
+}
+
+// `logits` begins with those of the request's readings.
+Result<std::vector<Answer>> fold_answers(const Calibration& calibration, const Request& request,
+                                         const Compiled& compiled, std::span<const Logits> logits) {
   std::vector<Answer> answers;
   for (int q = 0; q < count_of(request.questions); ++q) {
     const QuestionPlan& plan = compiled.questions[at(q)];
-    std::vector<std::vector<double>> logits;
-    for (const Reading& reading : plan.readings) {
-      ADJ_TRY(std::vector<double> read,
-              reading.readout->logits(model.net(), rows[at(reading.prompt)]));
-      logits.push_back(std::move(read));
-    }
-    ADJ_TRY(Answer answer, fold(request.questions[at(q)], plan, logits, calibration));
+    const auto own = logits.first(plan.readings.size());
+    ADJ_TRY(Answer answer, fold(request.questions[at(q)], plan, own, calibration));
     answers.push_back(std::move(answer));
+    logits = logits.subspan(own.size());
   }
   return answers;
+}
+
+// From the prompts' rows to the logits of all readings.
+struct Evaluated {
+  std::vector<Logits> logits;
+  double evaluate_ms = 0;
+  double read_ms = 0;
+};
+
+Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch,
+                                    const PrefixForest& forest, std::stop_token stop) {
+  Evaluated evaluated;
+  const auto evaluate_begin = Clock::now();
+  ADJ_TRY(const std::vector<HiddenRows> rows,
+          evaluate(model.backbone(), batch.prompts, forest, model.runtime().memory(), stop));
+  evaluated.evaluate_ms = milliseconds_since(evaluate_begin);
+  const auto read_begin = Clock::now();
+  ADJ_TRY(evaluated.logits, read_logits(model.net(), batch, rows));
+  evaluated.read_ms = milliseconds_since(read_begin);
+  return evaluated;
 }
 
 // What a request takes by itself, whatever company it was evaluated in.
@@ -86,28 +136,23 @@ std::vector<Result<Response>> decide(const Model& model, std::span<const Request
   const PrefixForest forest = build_prefix_forest(batch.prompts);
   const double compile_ms = milliseconds_since(compile_begin);
 
-  std::vector<Result<Response>> responses;
-  auto job = [&] {
-    const auto evaluate_begin = Clock::now();
-    const Result<std::vector<HiddenRows>> rows =
-        evaluate(model.backbone(), batch.prompts, forest, model.runtime().memory(), options.stop);
-    const double evaluate_ms = milliseconds_since(evaluate_begin);
-
-    const auto respond = [&](int r) -> Result<Response> {
-      if (!batch.compiled[at(r)].ok()) return batch.compiled[at(r)].error();
-      if (!rows.ok()) return rows.error();
-      const Compiled& compiled = batch.compiled[at(r)].value();
-      const auto read_begin = Clock::now();
-      const auto own_rows =
-          std::span(rows.value()).subspan(at(batch.first_prompt[at(r)]), compiled.prompts.size());
-      ADJ_TRY(std::vector<Answer> answers,
-              read_answers(model, requests[at(r)], compiled, own_rows));
-      return Response{model.file().name(), std::move(answers), usage_of(compiled),
-                      Timing{compile_ms, evaluate_ms, milliseconds_since(read_begin)}};
-    };
-    for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));
-  };
+  Result<Evaluated> evaluated = Evaluated{};
+  auto job = [&] { evaluated = evaluate_and_read(model, batch, forest, options.stop); };
   model.runtime().run(job);
+
+  const auto respond = [&](int r) -> Result<Response> {
+    if (!batch.compiled[at(r)].ok()) return batch.compiled[at(r)].error();
+    if (!evaluated.ok()) return evaluated.error();
+    const auto& [logits, evaluate_ms, read_ms] = evaluated.value();
+    const Compiled& compiled = batch.compiled[at(r)].value();
+    ADJ_TRY(std::vector<Answer> answers,
+            fold_answers(model.file().compiler().calibration(), requests[at(r)], compiled,
+                         std::span(logits).subspan(at(batch.first_reading[at(r)]))));
+    return Response{model.file().name(), std::move(answers), usage_of(compiled),
+                    Timing{compile_ms, evaluate_ms, read_ms}};
+  };
+  std::vector<Result<Response>> responses;
+  for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));
   return responses;
 }
 

@@ -24,12 +24,15 @@ Value describe_prompts(const Request& request, const Compiled& compiled) {
   std::vector<Value> items;
   for (int i = 0; i < count_of(compiled.prompts); ++i) {
     const PromptNote& note = compiled.notes[at(i)];
-    items.push_back(
-        json::object({{"question", json::string(request.questions[at(note.question)].id)},
-                      {"order", json::integer(note.order)},
-                      {"text", json::string(note.text)},
-                      {"ids", integers(compiled.prompts[at(i)].tokens)},
-                      {"wanted", integers(compiled.prompts[at(i)].wanted)}}));
+    const Prompt& prompt = compiled.prompts[at(i)];
+    std::vector<Member> members = {
+        {"question", json::string(request.questions[at(note.question)].id)},
+        {"order", json::integer(note.order)},
+        {"text", json::string(note.text)},
+        {"ids", integers(note.uncut.empty() ? prompt.tokens : note.uncut)}};
+    if (!note.uncut.empty()) members.push_back({"evaluated_ids", integers(prompt.tokens)});
+    members.push_back({"wanted", integers(prompt.wanted)});
+    items.push_back(json::object(std::move(members)));
   }
   return json::array(std::move(items));
 }

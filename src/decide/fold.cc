@@ -64,6 +64,7 @@ Result<Answer> fold(const Question& question, const QuestionPlan& plan,
   Answer answer;
   answer.id = question.id;
   answer.kind = question.kind;
+  answer.truncation = plan.truncation;
   if (plan.fold == Fold::rating_scale) {
     ADJ_TRY(answer.probabilities, rating_as_yes(logits[0], temperature));
   } else {

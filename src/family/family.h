@@ -15,6 +15,7 @@
 #include "gguf/file.h"
 #include "nn/weight_source.h"
 #include "plan/prompt.h"
+#include "protocol/answer.h"
 #include "protocol/request.h"
 #include "readout/readout.h"
 #include "text/tokenizer.h"
@@ -33,11 +34,13 @@ struct Reading {
   int prompt = 0;
   std::vector<int> option_of;
   std::shared_ptr<const Readout> readout;
+  std::vector<int> marks;  // what the readout takes beside the prompt's wanted rows, if anything
 };
 
 struct QuestionPlan {
   Fold fold = Fold::mean;
   std::vector<Reading> readings;
+  Truncation truncation;  // what a limit of the family's training left out
 };
 
 // What explain prints of a prompt beside its ids.
@@ -45,6 +48,7 @@ struct PromptNote {
   int question = 0;
   int order = 0;     // 0: options as given, 1: reversed
   std::string text;  // as rendered, special tokens in their own spelling
+  Tokens uncut;      // of the text, where the prompt holds less; else empty
 };
 
 struct Compiled {
@@ -60,6 +64,9 @@ struct CompileOptions {
   bool faithful = false;
   // Families that show all questions in every prompt show only the one asked.
   bool questions_alone = false;
+  // Where training cut long texts: refuse what would be cut (bad_request), instead of cutting
+  // alike.
+  bool refuse_truncation = false;
   // Zero: any length. Otherwise a longer prompt, or prompts that are longer together, are refused
   // (too_large) as soon as they are met: thousands of questions about a long state would fill the
   // memory before anybody could count their tokens.

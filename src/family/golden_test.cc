@@ -37,13 +37,19 @@ TEST_P(Golden, PromptsEqualTheRecordedOnes) {
     const std::vector<json::Value>& recorded = line.find("prompts")->items;
     ASSERT_EQ(compiled.prompts.size(), recorded.size());
     for (std::size_t i = 0; i < recorded.size(); ++i) {
+      ++compared;
       const PromptNote& note = compiled.notes[i];
       EXPECT_EQ(note.text, recorded[i].find("text")->text);
       EXPECT_EQ(request.questions[at(note.question)].id, recorded[i].find("question")->text);
       const json::Value* order = recorded[i].find("order");
       EXPECT_EQ(std::to_string(note.order), order == nullptr ? "0" : order->text);
-      EXPECT_EQ(texts_of(compiled.prompts[i].tokens), texts_of(recorded[i].find("ids")->items));
-      ++compared;
+      const Tokens& tokens = compiled.prompts[i].tokens;
+      EXPECT_EQ(texts_of(note.uncut.empty() ? tokens : note.uncut),
+                texts_of(recorded[i].find("ids")->items));
+      const json::Value* evaluated = recorded[i].find("evaluated_ids");
+      EXPECT_EQ(evaluated != nullptr, !note.uncut.empty());
+      if (evaluated == nullptr) continue;
+      EXPECT_EQ(texts_of(tokens), texts_of(evaluated->items));
     }
   }
   EXPECT_GT(compared, 40);
@@ -51,7 +57,7 @@ TEST_P(Golden, PromptsEqualTheRecordedOnes) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Golden,
                          ::testing::Values("openjev", "openjev-moe", "openjev-qwen3", "lev",
-                                           "nimble", "nimble-qwen3", "kev"));
+                                           "nimble", "nimble-qwen3", "kev", "laya"));
 
 }  // namespace
 }  // namespace adjudge

@@ -122,14 +122,14 @@ class KevCompiler final : public QuestionCompiler {
   }
 
   // Broken bars keep the caller from writing an option end, so there is one per option.
-  std::vector<int> positions_read(const Tokens& tokens) const override {
-    std::vector<int> positions;
+  Result<Layout> lay_out(const Asked&, const Tokens& tokens) const override {
+    Layout layout{{.tokens = tokens}, {}, {}};
     const int last = count_of(tokens) - 1;
     for (int i = 0; i < last; ++i) {
-      if (tokens[at(i)] == option_end_) positions.push_back(i);
+      if (tokens[at(i)] == option_end_) layout.prompt.wanted.push_back(i);
     }
-    positions.push_back(last);
-    return positions;
+    layout.prompt.wanted.push_back(last);
+    return layout;
   }
 
   std::shared_ptr<const Readout> readout_;

@@ -1,12 +1,29 @@
 // What goes back: probabilities in the order of the request's options, and what it cost.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "protocol/request.h"
 
 namespace adjudge {
+
+// Tokens of a text that was longer than the model was trained with.
+struct CutText {
+  int token_count = 0;
+  int kept_count = 0;
+  bool is_cut() const { return kept_count < token_count; }
+};
+
+// What the model did not get to see of a question.
+struct Truncation {
+  CutText question;
+  CutText state;
+  std::vector<int> options_cut;    // ascending
+  std::vector<int> options_alike;  // differ from another option only in what was cut; ascending
+  bool any() const { return question.is_cut() || state.is_cut() || !options_cut.empty(); }
+};
 
 struct Answer {
   std::string id;
@@ -15,6 +32,7 @@ struct Answer {
   double value = 0;                   // noul: P(yes); score: expected level; choice: unused
   int best = 0;                       // the first of the most probable options
   double confidence = 0;              // choice and score; see calibrate/calibration.h
+  Truncation truncation;
 };
 
 struct Usage {
@@ -33,6 +51,12 @@ struct Response {
   std::vector<Answer> answers;  // in request order
   Usage usage;
   Timing timing;
+
+  // Whether the model read less of some question than was sent.
+  bool truncated() const {
+    return std::ranges::any_of(answers,
+                               [](const Answer& answer) { return answer.truncation.any(); });
+  }
 };
 
 }  // namespace adjudge

@@ -19,7 +19,8 @@ namespace adjudge {
 //  - unknown members are ignored, but media are refused rather than left unseen.
 Result<Request> parse_systemone(std::string_view body, const RequestLimits& limits);
 
-// One line. Numbers are the shortest that read back; a legend holds the levels as received.
+// One line. Where the model read less than was sent, x_truncated says by question what was cut.
+// Numbers are the shortest that read back; a legend holds the levels as received.
 std::string print_systemone(const Response& response, const Request& request);
 
 // A body that parses to this request.

@@ -46,6 +46,31 @@ Value value_of(const Answer& answer, const Question& question) {
   return json::object(std::move(members));
 }
 
+Value lengths_of(const CutText& text) {
+  return json::object(
+      {{"tokens", json::integer(text.token_count)}, {"kept", json::integer(text.kept_count)}});
+}
+
+Value keys_of(const Question& question, const std::vector<int>& options) {
+  std::vector<Value> keys;
+  for (const int option : options) keys.push_back(json::string(question.options[at(option)].key));
+  return json::array(std::move(keys));
+}
+
+Value value_of(const Truncation& truncation, const Question& question) {
+  std::vector<Member> members;
+  if (truncation.question.is_cut())
+    members.push_back({"question", lengths_of(truncation.question)});
+  if (!truncation.options_cut.empty()) {
+    members.push_back({"options", keys_of(question, truncation.options_cut)});
+  }
+  if (!truncation.options_alike.empty()) {
+    members.push_back({"options_alike", keys_of(question, truncation.options_alike)});
+  }
+  if (truncation.state.is_cut()) members.push_back({"state", lengths_of(truncation.state)});
+  return json::object(std::move(members));
+}
+
 Value criteria_of(const Question& question) {
   if (question.kind != QuestionKind::score) return descriptions_of(question);
   std::vector<Value> levels;
@@ -63,17 +88,21 @@ Value value_of(const Question& question) {
 
 std::string print_systemone(const Response& response, const Request& request) {
   CHECK(response.answers.size() == request.questions.size());
-  std::vector<Member> answers;
+  std::vector<Member> answers, truncated;
   for (int i = 0; i < count_of(response.answers); ++i) {
     const Answer& answer = response.answers[at(i)];
-    answers.push_back({answer.id, value_of(answer, request.questions[at(i)])});
+    const Question& question = request.questions[at(i)];
+    answers.push_back({answer.id, value_of(answer, question)});
+    if (!answer.truncation.any()) continue;
+    truncated.push_back({answer.id, value_of(answer.truncation, question)});
   }
   const Value usage = json::object({{"input_tokens", json::integer(response.usage.input_tokens)},
                                     {"output_tokens", json::integer(0)}});  // nothing is generated
-  return json::print(json::object({{"model", json::string(response.model)},
-                                   {"answers", json::object(std::move(answers))},
-                                   {"usage", usage}}),
-                     json::Flavour::compact);
+  std::vector<Member> members = {{"model", json::string(response.model)},
+                                 {"answers", json::object(std::move(answers))},
+                                 {"usage", usage}};
+  if (!truncated.empty()) members.push_back({"x_truncated", json::object(std::move(truncated))});
+  return json::print(json::object(std::move(members)), json::Flavour::compact);
 }
 
 std::string print_request(const Request& request) {

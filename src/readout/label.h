@@ -10,7 +10,7 @@ namespace adjudge {
 // The matrix whose rows give token logits: output.weight, or token_embd.weight where they are tied.
 Result<Matrix> open_token_head(WeightSource& weights, int vocabulary_count, int width);
 
-class LabelReadout final : public Readout {
+class LabelReadout final : public SingleReadout {
  public:
   // A label may be written in several ways; its logit is the log of the sum of their exponentials.
   // Each group has at least one token.

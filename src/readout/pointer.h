@@ -16,7 +16,7 @@ struct PointerHead {
 // cls.output.weight and cls.output.bias; `output_count` is the file's embedding_length_out, even.
 Result<PointerHead> open_pointer_head(WeightSource& weights, int output_count, int hidden_width);
 
-class PointerReadout final : public Readout {
+class PointerReadout final : public SingleReadout {
  public:
   explicit PointerReadout(const PointerHead& head) : head_(head) {}
 

@@ -23,6 +23,36 @@ Error too_many_tokens(std::vector<std::string> path, std::string message) {
                {Fault{std::move(path), "max_tokens_exceeded", std::move(message)}}};
 }
 
+std::string cut_text(const char* what, const CutText& text) {
+  if (!text.is_cut()) return "";
+  return std::string(what) + " would be cut from " + std::to_string(text.token_count) + " to " +
+         std::to_string(text.kept_count) + " tokens; ";
+}
+
+Fault truncated(const Question& question, const Truncation& truncation) {
+  std::string message = "question \"" + question.id +
+                        "\": " + cut_text("its text", truncation.question) +
+                        cut_text("the state", truncation.state);
+  if (!truncation.options_cut.empty()) {
+    message += std::to_string(truncation.options_cut.size()) + " options would be cut; ";
+  }
+  if (!truncation.options_alike.empty()) {
+    message += std::to_string(truncation.options_alike.size()) + " would no longer differ; ";
+  }
+  message += "this model was trained with shorter ones";
+  return Fault{{"questions", question.id}, "truncated", std::move(message)};
+}
+
+Status refuse_truncated(const Request& request, const Compiled& compiled) {
+  std::vector<Fault> faults;
+  for (int q = 0; q < count_of(compiled.questions); ++q) {
+    const Truncation& truncation = compiled.questions[at(q)].truncation;
+    if (truncation.any()) faults.push_back(truncated(request.questions[at(q)], truncation));
+  }
+  if (!faults.empty()) return Error{ErrorKind::bad_request, std::move(faults)};
+  return Done{};
+}
+
 // Counts tokens as prompts are made, and says when it is enough.
 class TokenCounter {
  public:
@@ -81,15 +111,24 @@ Tokens QuestionCompiler::encode(const PromptText& text) const {
   return tokens;
 }
 
-void QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const {
-  Prompt prompt;
-  prompt.tokens = encode(phrasing.text);
-  prompt.wanted = positions_read(prompt.tokens);
+Result<Layout> QuestionCompiler::lay_out(const Asked&, const Tokens& tokens) const {
+  return Layout{{.tokens = tokens, .wanted = {count_of(tokens) - 1}}, {}, {}};
+}
+
+Status QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing,
+                                    Compiled& compiled) const {
+  Tokens tokens = encode(phrasing.text);
+  ADJ_TRY(Layout layout, lay_out(asked, tokens));
   const std::string first = first_token() ? tokenizer().text_of(*first_token()) : "";
-  compiled.notes.push_back({asked.index, phrasing.order, first + phrasing.text.text()});
-  compiled.questions.back().readings.push_back(
-      {count_of(compiled.prompts), std::move(phrasing.option_of), std::move(phrasing.readout)});
-  compiled.prompts.push_back(std::move(prompt));
+  if (!layout.truncation.any()) tokens.clear();
+  compiled.notes.push_back(
+      {asked.index, phrasing.order, first + phrasing.text.text(), std::move(tokens)});
+  QuestionPlan& plan = compiled.questions.back();
+  plan.truncation = std::move(layout.truncation);
+  plan.readings.push_back({count_of(compiled.prompts), std::move(phrasing.option_of),
+                           std::move(phrasing.readout), std::move(layout.marks)});
+  compiled.prompts.push_back(std::move(layout.prompt));
+  return Done{};
 }
 
 Result<Compiled> QuestionCompiler::compile(const Request& request,
@@ -99,12 +138,13 @@ Result<Compiled> QuestionCompiler::compile(const Request& request,
   TokenCounter counter(options);
   for (int i = 0; i < count_of(request.questions); ++i) {
     const Asked asked{request, i, options};
-    compiled.questions.push_back({fold_of(asked.question().kind), {}});
+    compiled.questions.emplace_back().fold = fold_of(asked.question().kind);
     for (Phrasing& phrasing : phrase(asked)) {
-      add_prompt(asked, std::move(phrasing), compiled);
+      ADJ_TRY_DONE(add_prompt(asked, std::move(phrasing), compiled));
       ADJ_TRY_DONE(counter.add(asked.question(), count_of(compiled.prompts.back().tokens)));
     }
   }
+  if (options.refuse_truncation) ADJ_TRY_DONE(refuse_truncated(request, compiled));
   return compiled;
 }
 

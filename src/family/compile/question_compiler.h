@@ -33,6 +33,13 @@ struct Phrasing {
   std::shared_ptr<const Readout> readout;
 };
 
+// What of a prompt is evaluated and read, and what a limit of the training left out.
+struct Layout {
+  Prompt prompt;
+  std::vector<int> marks;
+  Truncation truncation;
+};
+
 // What every family needs of an opened file.
 struct CompilerParts {
   FamilyTraits traits;
@@ -55,16 +62,14 @@ class QuestionCompiler : public PromptCompiler {
  private:
   virtual std::vector<Phrasing> phrase(const Asked& asked) const = 0;
   virtual Fold fold_of(QuestionKind) const { return Fold::mean; }
-  // Which positions of a prompt the readout wants, ascending.
-  virtual std::vector<int> positions_read(const Tokens& tokens) const {
-    return {count_of(tokens) - 1};
-  }
+  // By default a prompt is evaluated as it stands and read at its last token.
+  virtual Result<Layout> lay_out(const Asked& asked, const Tokens& tokens) const;
   // What the tokenizer puts in front of every prompt.
   virtual std::optional<Token> first_token() const { return std::nullopt; }
 
   Status check_option_counts(const Request& request) const;
   Tokens encode(const PromptText& text) const;
-  void add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const;
+  Status add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const;
 
   CompilerParts parts_;
 };

@@ -27,8 +27,8 @@ class TwiceCompiler final : public QuestionCompiler {
   Fold fold_of(QuestionKind kind) const override {
     return kind == QuestionKind::noul ? Fold::rating_scale : Fold::mean;
   }
-  std::vector<int> positions_read(const Tokens& tokens) const override {
-    return {0, count_of(tokens) - 1};
+  Result<Layout> lay_out(const Asked&, const Tokens& tokens) const override {
+    return Layout{{.tokens = tokens, .wanted = {0, count_of(tokens) - 1}}, {}, {}};
   }
   std::optional<Token> first_token() const override { return first_; }
 

@@ -8,8 +8,20 @@ PromptText& PromptText::form(std::string_view text) {
 }
 
 PromptText& PromptText::user(std::string_view text) {
-  append(text, user_text_ == UserText::parsed);
+  const bool parses_special = user_text_ == UserText::parsed;
+  std::size_t begin = 0;
+  for (std::size_t found = find_blanked(text, begin); found != std::string_view::npos;
+       found = find_blanked(text, begin)) {
+    append(text.substr(begin, found - begin), parses_special);
+    append(" ", parses_special);
+    begin = found + blanked_.size();
+  }
+  append(text.substr(begin), parses_special);
   return *this;
+}
+
+std::size_t PromptText::find_blanked(std::string_view text, std::size_t begin) const {
+  return blanked_.empty() ? std::string_view::npos : text.find(blanked_, begin);
 }
 
 // Neighbours of one kind become one stretch: the reference that parses user text finds special

@@ -19,7 +19,9 @@ enum class UserText {
 
 class PromptText {
  public:
-  explicit PromptText(UserText user_text = UserText::literal) : user_text_(user_text) {}
+  // `blanked`: a text that becomes one space wherever the caller wrote it; empty: none.
+  explicit PromptText(UserText user_text = UserText::literal, std::string_view blanked = {})
+      : user_text_(user_text), blanked_(blanked) {}
 
   PromptText& form(std::string_view text);  // the family's own words
   PromptText& user(std::string_view text);  // whatever came with the request
@@ -34,8 +36,10 @@ class PromptText {
     bool parses_special;
   };
   void append(std::string_view text, bool parses_special);
+  std::size_t find_blanked(std::string_view text, std::size_t begin) const;
 
   UserText user_text_;
+  std::string blanked_;
   std::string text_;
   std::vector<Stretch> stretches_;  // neighbours differ in parses_special
 };
