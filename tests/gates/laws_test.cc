@@ -130,15 +130,17 @@ TEST_P(Laws, TheNamesOfQuestionsDoNotChangeABit) {
   }
 }
 
+std::string name_of(const ::testing::TestParamInfo<std::string>& instance) {
+  std::string name = instance.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Laws,
                          ::testing::Values("tiny-openjev-f32", "tiny-openjev-moe-f32",
                                            "tiny-openjev-qwen3-f32", "tiny-lev-f32",
                                            "tiny-nimble-f32", "tiny-kev-f32", "tiny-kev-wide-q4_K"),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         name_of);
 
 }  // namespace
 }  // namespace adjudge
