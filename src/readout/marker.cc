@@ -17,21 +17,6 @@ constexpr int kRowsTogether = 512;
 
 constexpr int kTypeCount = 3;  // choice, score, noul
 
-Result<BiasedMatrix> find_matrix(WeightSource& weights, const std::string& name, int rows,
-                                 int columns) {
-  BiasedMatrix found;
-  ADJ_TRY(found.weight, weights.matrix(name + ".weight", rows, columns));
-  ADJ_TRY(found.bias, weights.vector(name + ".bias", rows));
-  return found;
-}
-
-Result<BiasedNorm> find_norm(WeightSource& weights, const std::string& name, int width) {
-  BiasedNorm found;
-  ADJ_TRY(found.weight, weights.vector(name + ".weight", width));
-  ADJ_TRY(found.bias, weights.vector(name + ".bias", width));
-  return found;
-}
-
 BiasedMatrix part_of(const BiasedMatrix& fused, int begin, int count) {
   return {fused.weight.part(begin, count), fused.bias.subspan(at(begin), at(count))};
 }
@@ -61,15 +46,16 @@ Result<AttentionShape> read_shape(const ArchitectureKeys& keys, int width) {
 Result<MarkerBlock> find_block(WeightSource& weights, int index, int width, int inner) {
   const std::string name = "blk." + std::to_string(index) + ".";
   MarkerBlock block;
-  ADJ_TRY(block.attention_norm, find_norm(weights, name + "attn_norm", width));
-  ADJ_TRY(const BiasedMatrix fused, find_matrix(weights, name + "attn_qkv", 3 * width, width));
+  ADJ_TRY(block.attention_norm, find_biased_norm(weights, name + "attn_norm", width));
+  ADJ_TRY(const BiasedMatrix fused,
+          find_biased_matrix(weights, name + "attn_qkv", 3 * width, width));
   block.query = part_of(fused, 0, width);
   block.key = part_of(fused, width, width);
   block.value = part_of(fused, 2 * width, width);
-  ADJ_TRY(block.output, find_matrix(weights, name + "attn_output", width, width));
-  ADJ_TRY(block.feed_norm, find_norm(weights, name + "ffn_norm", width));
-  ADJ_TRY(block.up, find_matrix(weights, name + "ffn_up", inner, width));
-  ADJ_TRY(block.down, find_matrix(weights, name + "ffn_down", width, inner));
+  ADJ_TRY(block.output, find_biased_matrix(weights, name + "attn_output", width, width));
+  ADJ_TRY(block.feed_norm, find_biased_norm(weights, name + "ffn_norm", width));
+  ADJ_TRY(block.up, find_biased_matrix(weights, name + "ffn_up", inner, width));
+  ADJ_TRY(block.down, find_biased_matrix(weights, name + "ffn_down", width, inner));
   return block;
 }
 
@@ -123,11 +109,6 @@ class HeadPass {
     return 2 * width + std::max(3 * width, inner);
   }
 
-  void apply(const BiasedMatrix& matrix, const Rows& x, const Rows& out) const {
-    multiply(net_, x, matrix.weight, out);
-    add_bias(net_, out, matrix.bias);
-  }
-
   // The marked rows of x, moved to its front.
   Rows keep_marked(const Rows& x) const {
     for (int i = 0; i < count_of(marked_rows_); ++i) {
@@ -145,8 +126,7 @@ class HeadPass {
     Rows normed = frame.rows(x.count, width);
     const Rows keys = without_gaps(frame.rows(x.count, width));
     const Rows values = without_gaps(frame.rows(x.count, width));
-    layer_norm(net_, x, block.attention_norm.weight, block.attention_norm.bias, head_.epsilon,
-               normed);
+    layer_norm(net_, x, block.attention_norm, head_.epsilon, normed);
     const std::array<Product, 2> products = {
         {{&block.key.weight, keys}, {&block.value.weight, values}}};
     multiply(net_, normed, products);
@@ -157,9 +137,9 @@ class HeadPass {
       x = keep_marked(x);
     }
     const Rows queries = frame.rows(x.count, width);
-    apply(block.query, normed, queries);
+    multiply(net_, normed, block.query, queries);
     attend_each(queries, last ? marked_ : prompts_, keys, values, normed);
-    apply(block.output, normed, queries);
+    multiply(net_, normed, block.output, queries);
     add(net_, x, queries);
   }
 
@@ -191,10 +171,10 @@ class HeadPass {
     Scratch::Frame frame(scratch_);
     const Rows normed = frame.rows(x.count, head_.width);
     const Rows inner = frame.rows(x.count, block.up.weight.rows);
-    layer_norm(net_, x, block.feed_norm.weight, block.feed_norm.bias, head_.epsilon, normed);
-    apply(block.up, normed, inner);
+    layer_norm(net_, x, block.feed_norm, head_.epsilon, normed);
+    multiply(net_, normed, block.up, inner);
     relu(net_, inner);
-    apply(block.down, inner, normed);
+    multiply(net_, inner, block.down, normed);
     add(net_, x, normed);
   }
 
@@ -202,10 +182,10 @@ class HeadPass {
     Scratch::Frame frame(scratch_);
     const Rows hidden = frame.rows(x.count, head_.width);
     const Rows scores = frame.rows(x.count, 1);
-    layer_norm(net_, x, head_.score_norm.weight, head_.score_norm.bias, head_.epsilon, x);
-    apply(head_.score_hidden, x, hidden);
+    layer_norm(net_, x, head_.score_norm, head_.epsilon, x);
+    multiply(net_, x, head_.score_hidden, hidden);
     gelu(net_, hidden);
-    apply(head_.score, hidden, scores);
+    multiply(net_, hidden, head_.score, scores);
     std::vector<std::vector<double>> logits;
     for (const Stretch& own : marked_) {
       std::vector<double>& read = logits.emplace_back();
@@ -256,9 +236,9 @@ Result<std::shared_ptr<const MarkerHead>> open_marker_head(const gguf::Metadata&
   for (int type = 0; type < kTypeCount; ++type) {
     head->types.push_back(types.subspan(at(type * width), at(width)));
   }
-  ADJ_TRY(head->score_norm, find_norm(weights, "cls.norm", width));
-  ADJ_TRY(head->score_hidden, find_matrix(weights, "cls", width, width));
-  ADJ_TRY(head->score, find_matrix(weights, "cls.output", 1, width));
+  ADJ_TRY(head->score_norm, find_biased_norm(weights, "cls.norm", width));
+  ADJ_TRY(head->score_hidden, find_biased_matrix(weights, "cls", width, width));
+  ADJ_TRY(head->score, find_biased_matrix(weights, "cls.output", 1, width));
   return std::shared_ptr<const MarkerHead>(std::move(head));
 }
 

@@ -11,19 +11,10 @@
 
 #include "gguf/metadata.h"
 #include "nn/attention.h"
+#include "readout/biased.h"
 #include "readout/readout.h"
 
 namespace adjudge {
-
-// y = x W^T + bias
-struct BiasedMatrix {
-  Matrix weight;
-  std::span<const float> bias;
-};
-
-struct BiasedNorm {
-  std::span<const float> weight, bias;
-};
 
 struct MarkerBlock {
   BiasedNorm attention_norm, feed_norm;
