@@ -69,6 +69,7 @@ class TestNetwork {
         weights_(std::move(weights)),
         net_{&kernels_, &pool_, weights_.get()} {
     const BackboneEntry* entry = find_backbone(metadata_.string("general.architecture").value());
+    CHECK(entry != nullptr);
     auto opened = entry->open(metadata_, net_, {.rows_max = options.rows_max});
     if (!opened.ok()) ADD_FAILURE() << opened.error().message();
     backbone_ = std::move(opened).value();
