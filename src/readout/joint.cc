@@ -26,8 +26,8 @@ Result<int> rows_of(const gguf::File& file, const std::string& name) {
   }
   std::string found;
   for (const std::int64_t size : shape) found += (found.empty() ? "" : ", ") + std::to_string(size);
-  return Error{ErrorKind::bad_model, "tensor " + name + " has shape [" + found +
-                                         "], expected two sizes, the second 1 to " +
+  return Error{ErrorKind::bad_model, file.path() + ": tensor \"" + name + "\": found shape {" +
+                                         found + "}, expected two sizes, the second 1 to " +
                                          std::to_string(kWidthMax)};
 }
 
@@ -271,7 +271,7 @@ class JointPass {
     }
   }
 
-  void route(const RoutingBlock& block) const {
+  void route(const RoutingBlock& block) {
     const OwnRows normed(option_count(), head_.width), seen(row_count_, head_.width);
     layer_norm(net_, options_, block.cross_norm, head_.epsilon, normed);
     layer_norm(net_, memory_, block.memory_norm, head_.epsilon, seen);
@@ -308,7 +308,7 @@ class JointPass {
     }
   }
 
-  void join(const FieldBlock& block) const {
+  void join(const FieldBlock& block) {
     const OwnRows normed(field_count(), head_.width);
     layer_norm(net_, fields_, block.self_norm, head_.epsilon, normed);
     attend_to(block.self, normed, normed, fields_);
@@ -346,7 +346,7 @@ class JointPass {
     add(net_, x, normed);
   }
 
-  std::vector<std::vector<double>> score() const {
+  std::vector<std::vector<double>> score() {
     layer_norm(net_, fields_, head_.field_norm, head_.epsilon, fields_);
     layer_norm(net_, options_, head_.option_norm, head_.epsilon, options_);
     const OwnRows residuals = score_pairs();
@@ -406,8 +406,8 @@ class JointPass {
   const OwnRows lexical_ = OwnRows::zeros(option_count(), head_.hidden_width);
   const OwnRows global_{1, head_.hidden_width};    // the last normed hidden row
   const OwnRows memory_{row_count_, head_.width};  // the prompt, as the head reads it
-  const OwnRows options_{option_count(), head_.width};
-  const OwnRows fields_{field_count(), head_.width};
+  OwnRows options_{option_count(), head_.width};
+  OwnRows fields_{field_count(), head_.width};
 };
 
 }  // namespace

@@ -30,6 +30,7 @@ class TestHead {
     weights_ = make_resident_weights(*file_);
   }
 
+  const gguf::File& file() const { return *file_; }
   WeightSource& weights() { return *weights_; }
   NetContext net() { return {&kernels_, &pool_, weights_.get()}; }
 
