@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "json/print.h"
 #include "json/value.h"
@@ -103,18 +102,6 @@ std::string object_text(int member_count) {
   return text + "}";
 }
 
-// The best of three, for machines that do something else beside.
-double seconds_to_parse(const std::string& text) {
-  double best = 1e9;
-  for (int i = 0; i < 3; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_TRUE(parse(text).ok());
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    best = std::min(best, taken.count());
-  }
-  return best;
-}
-
 TEST(Parse, MergesTheKeysOfALargeObject) {
   const Value value = parse(object_text(30'000)).value();
   ASSERT_EQ(value.members.size(), 10'000u);
@@ -122,9 +109,11 @@ TEST(Parse, MergesTheKeysOfALargeObject) {
   EXPECT_EQ(value.members[7].value.text, "23");
 }
 
-TEST(Parse, TakesEightTimesTheMembersInFarLessThanSixtyFourTimesTheTime) {
-  const double few = seconds_to_parse(object_text(10'000));
-  EXPECT_LT(seconds_to_parse(object_text(80'000)), 32 * few);
+// A reader that compared every key with every other would not come back before the test's time is
+// out.
+TEST(Parse, MergesTheKeysOfAnObjectAsLargeAsTheLimitsAllow) {
+  const Value value = parse(object_text(900'000)).value();
+  EXPECT_EQ(value.members.size(), 300'000u);
 }
 
 TEST(Parse, RefusesDeepNestingBeforeReadingAnything) {
