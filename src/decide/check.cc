@@ -37,6 +37,23 @@ std::string compare_ids(const Tokens& ours, const Value& recorded) {
   return {};
 }
 
+// The same of recorded roles, pairs of role and length.
+std::string compare_roles(const std::vector<RoleRun>& ours, const Value& recorded) {
+  if (ours.size() != recorded.items.size()) {
+    return std::to_string(ours.size()) + " runs of roles, recorded " +
+           std::to_string(recorded.items.size());
+  }
+  for (std::size_t k = 0; k < ours.size(); ++k) {
+    const std::vector<Value>& pair = recorded.items[k].items;
+    if (pair.size() == 2 && pair[0].text == std::to_string(ours[k].role) &&
+        pair[1].text == std::to_string(ours[k].token_count)) {
+      continue;
+    }
+    return "run " + std::to_string(k) + " of roles";
+  }
+  return {};
+}
+
 // Empty when the recorded prompts are ours; else which one differs, and where. `evaluated_ids` are
 // recorded where a prompt was cut.
 std::string compare_prompts(const Compiled& compiled, const Value& recorded) {
@@ -48,7 +65,11 @@ std::string compare_prompts(const Compiled& compiled, const Value& recorded) {
     const Value* ids = recorded.items[i].find("evaluated_ids");
     if (ids == nullptr) ids = recorded.items[i].find("ids");
     if (ids == nullptr) continue;
-    const std::string difference = compare_ids(compiled.prompts[i].tokens, *ids);
+    std::string difference = compare_ids(compiled.prompts[i].tokens, *ids);
+    const Value* roles = recorded.items[i].find("roles");
+    if (difference.empty() && roles != nullptr) {
+      difference = compare_roles(compiled.notes[i].roles, *roles);
+    }
     if (!difference.empty()) return "prompt " + std::to_string(i) + ", " + difference;
   }
   return {};

@@ -1,6 +1,7 @@
 #include "decide/explain.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/size.h"
 #include "base/try.h"
@@ -20,6 +21,13 @@ Value integers(std::span<const int> values) {
   return json::array(std::move(items));
 }
 
+// As pairs of role and length.
+Value describe_roles(const std::vector<RoleRun>& roles) {
+  std::vector<Value> items;
+  for (const RoleRun& run : roles) items.push_back(integers(std::array{run.role, run.token_count}));
+  return json::array(std::move(items));
+}
+
 Value describe_prompts(const Request& request, const Compiled& compiled) {
   std::vector<Value> items;
   for (int i = 0; i < count_of(compiled.prompts); ++i) {
@@ -31,6 +39,7 @@ Value describe_prompts(const Request& request, const Compiled& compiled) {
         {"text", json::string(note.text)},
         {"ids", integers(note.uncut.empty() ? prompt.tokens : note.uncut)}};
     if (!note.uncut.empty()) members.push_back({"evaluated_ids", integers(prompt.tokens)});
+    if (!note.roles.empty()) members.push_back({"roles", describe_roles(note.roles)});
     members.push_back({"wanted", integers(prompt.wanted)});
     items.push_back(json::object(std::move(members)));
   }

@@ -43,12 +43,19 @@ struct QuestionPlan {
   Truncation truncation;  // what a limit of the family's training left out
 };
 
+// Neighbouring tokens of one role; the numbers are the family's reference's.
+struct RoleRun {
+  int role = 0;
+  int token_count = 0;
+};
+
 // What explain prints of a prompt beside its ids.
 struct PromptNote {
   int question = 0;
-  int order = 0;     // 0: options as given, 1: reversed
-  std::string text;  // as rendered, special tokens in their own spelling
-  Tokens uncut;      // of the text, where the prompt holds less; else empty
+  int order = 0;               // 0: options as given, 1: reversed
+  std::string text;            // as rendered, special tokens in their own spelling
+  Tokens uncut;                // of the text, where the prompt holds less; else empty
+  std::vector<RoleRun> roles;  // of the tokens, where the readout goes by them; else empty
 };
 
 struct Compiled {

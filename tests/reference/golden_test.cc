@@ -31,8 +31,8 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   const kernel::LevelNames levels = kernel::available_levels();
   for (int i = 0; i < levels.count; ++i) {
-    for (const std::string family :
-         {"openjev", "openjev-moe", "openjev-qwen3", "lev", "nimble", "nimble-qwen3", "kev"}) {
+    for (const std::string family : {"openjev", "openjev-moe", "openjev-qwen3", "lev", "nimble",
+                                     "nimble-qwen3", "kev", "clef"}) {
       cases.push_back(
           {"tiny-" + family + "-f32", family, "response", kFloatLimit, levels.names[i]});
       if (family == "nimble-qwen3") continue;
@@ -86,7 +86,7 @@ TEST(Golden, AnswersWhatOnlyASmallServerRefuses) {
   Runtime runtime({.thread_count = 1});
   for (const json::Value& line : testing::golden_lines("limits")) {
     const std::string name = line.find("model")->text;
-    if (name.find("laya") != std::string::npos || name.find("clef") != std::string::npos) continue;
+    if (name.find("laya") != std::string::npos) continue;
     const auto model = Model::open(testing::tiny_model(name), runtime, {});
     ASSERT_TRUE(model.ok()) << model.error().message();
     CheckOptions options;

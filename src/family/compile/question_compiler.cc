@@ -4,24 +4,12 @@
 #include <numeric>
 
 #include "base/try.h"
+#include "family/compile/prompt_limits.h"
 #include "family/sidecar.h"
 #include "readout/label.h"
 
 namespace adjudge {
 namespace {
-
-Fault too_many_options(const Question& question, int count_max) {
-  return Fault{{"questions", question.id, "criteria"},
-               "too_long",
-               "question \"" + question.id + "\" has " +
-                   std::to_string(count_of(question.options)) + " options, at most " +
-                   std::to_string(count_max) + " can be asked of this model"};
-}
-
-Error too_many_tokens(std::vector<std::string> path, std::string message) {
-  return Error{ErrorKind::too_large,
-               {Fault{std::move(path), "max_tokens_exceeded", std::move(message)}}};
-}
 
 std::string cut_text(const char* what, const CutText& text) {
   if (!text.is_cut()) return "";
@@ -53,32 +41,6 @@ Status refuse_truncated(const Request& request, const Compiled& compiled) {
   return Done{};
 }
 
-// Counts tokens as prompts are made, and says when it is enough.
-class TokenCounter {
- public:
-  explicit TokenCounter(const CompileOptions& options) : options_(options) {}
-
-  Status add(const Question& question, int token_count) {
-    if (options_.prompt_tokens_max > 0 && token_count > options_.prompt_tokens_max) {
-      return too_many_tokens({"questions", question.id},
-                             "the state and this question are " + std::to_string(token_count) +
-                                 " tokens, at most " + std::to_string(options_.prompt_tokens_max) +
-                                 " fit this model");
-    }
-    total_ += token_count;
-    if (options_.request_tokens_max > 0 && total_ > options_.request_tokens_max) {
-      return too_many_tokens({"questions"}, "the prompts of these questions are more than " +
-                                                std::to_string(options_.request_tokens_max) +
-                                                " tokens together");
-    }
-    return Done{};
-  }
-
- private:
-  const CompileOptions& options_;
-  std::int64_t total_ = 0;
-};
-
 }  // namespace
 
 Result<CompilerParts> open_parts(const OpenedFile& opened, std::string_view family,
@@ -92,17 +54,6 @@ Result<CompilerParts> open_parts(const OpenedFile& opened, std::string_view fami
     parts.traits.notes.push_back("no temperature is stored with this model; 1 is used");
   }
   return parts;
-}
-
-Status QuestionCompiler::check_option_counts(const Request& request) const {
-  std::vector<Fault> faults;
-  for (const Question& question : request.questions) {
-    if (count_of(question.options) > traits().options_max) {
-      faults.push_back(too_many_options(question, traits().options_max));
-    }
-  }
-  if (!faults.empty()) return Error{ErrorKind::bad_request, std::move(faults)};
-  return Done{};
 }
 
 Tokens QuestionCompiler::encode(const PromptText& text) const {
@@ -133,7 +84,7 @@ Status QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing,
 
 Result<Compiled> QuestionCompiler::compile(const Request& request,
                                            const CompileOptions& options) const {
-  ADJ_TRY_DONE(check_option_counts(request));
+  ADJ_TRY_DONE(check_option_counts(request, traits().options_max));
   Compiled compiled;
   TokenCounter counter(options);
   for (int i = 0; i < count_of(request.questions); ++i) {
@@ -141,7 +92,8 @@ Result<Compiled> QuestionCompiler::compile(const Request& request,
     compiled.questions.emplace_back().fold = fold_of(asked.question().kind);
     for (Phrasing& phrasing : phrase(asked)) {
       ADJ_TRY_DONE(add_prompt(asked, std::move(phrasing), compiled));
-      ADJ_TRY_DONE(counter.add(asked.question(), count_of(compiled.prompts.back().tokens)));
+      const int token_count = count_of(compiled.prompts.back().tokens);
+      ADJ_TRY_DONE(counter.add(asked.question(), "this question", token_count));
     }
   }
   if (options.refuse_truncation) ADJ_TRY_DONE(refuse_truncated(request, compiled));

@@ -67,7 +67,6 @@ class QuestionCompiler : public PromptCompiler {
   // What the tokenizer puts in front of every prompt.
   virtual std::optional<Token> first_token() const { return std::nullopt; }
 
-  Status check_option_counts(const Request& request) const;
   Tokens encode(const PromptText& text) const;
   Status add_prompt(const Asked& asked, Phrasing phrasing, Compiled& compiled) const;
 

@@ -79,21 +79,6 @@ TEST(QuestionCompiler, TheFirstTokenIsPartOfTokensAndText) {
   EXPECT_EQ(compiled.notes[0].text, "<|im_end|><|im_start|>a");
 }
 
-TEST(QuestionCompiler, EveryQuestionWithTooManyOptionsIsNamed) {
-  const Request request{
-      "",
-      json::null(),
-      {question("a", QuestionKind::choice, 3), question("b", QuestionKind::choice),
-       question("c", QuestionKind::choice, 4)}};
-  const auto refused = compiler().compile(request, {});
-  ASSERT_FALSE(refused.ok());
-  ASSERT_EQ(refused.error().faults.size(), 2u);
-  EXPECT_EQ(refused.error().faults[1].path,
-            (std::vector<std::string>{"questions", "c", "criteria"}));
-  EXPECT_EQ(refused.error().faults[1].message,
-            "question \"c\" has 4 options, at most 2 can be asked of this model");
-}
-
 TEST(QuestionCompiler, TokensAreCountedAsTheyCome) {
   const Request request{
       "", json::null(), {question("a", QuestionKind::choice), question("b", QuestionKind::choice)}};
