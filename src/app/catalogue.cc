@@ -121,6 +121,12 @@ Result<CatalogueEntry> entry_of(const Place& place) {
   return entry;
 }
 
+// A name the system cannot look up (too long, links in a circle) is nowhere.
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 }  // namespace
 
 const CatalogueEntry* Catalogue::find(std::string_view name) const {
@@ -167,13 +173,13 @@ Result<std::string> models_folder() {
 Result<std::string> resolve_model(const std::string& name_or_path) {
   const CatalogueEntry* entry = catalogue().find(name_or_path);
   if (entry == nullptr) {
-    if (std::filesystem::exists(name_or_path)) return name_or_path;
+    if (is_there(name_or_path)) return name_or_path;
     return Error{ErrorKind::bad_model,
                  name_or_path + ": no such file, and no name that `adjudge models` lists"};
   }
   ADJ_TRY(const std::string folder, models_folder());
   const std::string path = folder + "/" + entry->file;
-  if (std::filesystem::exists(path)) return path;
+  if (is_there(path)) return path;
   return Error{ErrorKind::bad_model,
                entry->name + " is not on this machine: run `adjudge pull " + name_or_path + "`"};
 }

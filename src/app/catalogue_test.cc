@@ -97,5 +97,15 @@ TEST_F(ResolveModel, TakesAPathAsItIs) {
   EXPECT_EQ(resolve_model(path).value(), path);
 }
 
+TEST_F(ResolveModel, RefusesPathsTheSystemCannotLookUp) {
+  const std::string circle = folder_.path() + "/circle.gguf";
+  std::filesystem::create_symlink(circle, circle);
+  EXPECT_FALSE(resolve_model(circle).ok());
+  const std::string long_name(5000, 'a');
+  EXPECT_FALSE(resolve_model(long_name).ok());
+  ::setenv("ADJUDGE_MODELS", long_name.c_str(), 1);
+  EXPECT_FALSE(resolve_model("default").ok());
+}
+
 }  // namespace
 }  // namespace adjudge::app
