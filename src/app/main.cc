@@ -1,11 +1,27 @@
 // The program: finds the command that was asked for and leaves with its status.
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
 
 #include "app/command.h"
 #include "app/version.h"
 
+namespace {
+
+using namespace adjudge::app;
+
+// An answer that did not reach its reader is no success.
+ExitStatus written(ExitStatus status) {
+  std::cout.flush();
+  const bool whole = std::fflush(stdout) == 0 && std::cout.good() && std::ferror(stdout) == 0;
+  if (whole || status != ExitStatus::success) return status;
+  return report({adjudge::ErrorKind::unavailable, "cannot write to standard output"});
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace adjudge::app;
+  std::ios::sync_with_stdio(false);  // lets `decide` see how many lines of its input are at hand
   CLI::App program{"adjudge: local decision models"};
   program.set_version_flag("--version", version_text());
   program.require_subcommand(1);
@@ -19,5 +35,5 @@ int main(int argc, char** argv) {
     const bool asked_for_help = program.exit(error) == 0;
     return static_cast<int>(asked_for_help ? ExitStatus::success : ExitStatus::bad_request);
   }
-  return static_cast<int>(chosen());
+  return static_cast<int>(written(chosen()));
 }

@@ -22,7 +22,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from served import Served, arguments, request
+from served import Served, arguments, decision, request
 
 TOLERANCE = 2e-5
 OPTIONS = None
@@ -171,6 +171,14 @@ class Wire(unittest.TestCase):
                     of_lines.append(case)
         if of_lines:
             self.check_lines(of_lines)
+
+    def test_an_answer_that_cannot_be_written_is_no_success(self):
+        for command in (["decide", "--model", OPTIONS.model, "-"], ["inspect", OPTIONS.model], ["models"]):
+            with self.subTest(command[0]), open("/dev/full", "wb") as full:
+                run = subprocess.run([OPTIONS.program, *command], input=decision("some text").encode(),
+                                     stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual(run.returncode, 1)
+                self.assertEqual(run.stderr, b"adjudge: cannot write to standard output\n")
 
 
 def add_tests():
