@@ -25,8 +25,12 @@ class Scratch {
     return sum;
   }
 
-  // Allocates at the first call; later calls of the same size do nothing.
-  void ensure(std::size_t float_count) { floats_.ensure(float_count); }
+  // Before a pass: nothing is taken, whatever pass of another thread a fork has copied. Allocates
+  // at the first call; later calls of the same size do not.
+  void ensure(std::size_t float_count) {
+    floats_.ensure(float_count);
+    top_ = 0;
+  }
   const float* data() const { return floats_.data(); }
   std::size_t size() const { return floats_.size(); }
 
