@@ -140,7 +140,8 @@ std::string name_of(const ::testing::TestParamInfo<std::string>& instance) {
 INSTANTIATE_TEST_SUITE_P(Models, Laws,
                          ::testing::Values("tiny-openjev-f32", "tiny-openjev-moe-f32",
                                            "tiny-openjev-qwen3-f32", "tiny-lev-f32",
-                                           "tiny-nimble-f32", "tiny-kev-f32", "tiny-kev-wide-q4_K"),
+                                           "tiny-nimble-f32", "tiny-kev-f32", "tiny-kev-wide-q4_K",
+                                           "tiny-clef-f32", "tiny-clef-wide-q4_K"),
                          name_of);
 
 }  // namespace
