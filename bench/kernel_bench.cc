@@ -1,11 +1,13 @@
-// Speed of every level's panels against the multiply-add ceiling of the same run, and of the layer
-// operations made of them. One core; shared machines need the ratio, not the figure.
+// Speed of every level's panels, in every arithmetic it is fast in, against the ceilings of the
+// same run, and of the layer operations made of them. One core; shared machines need the ratio, not
+// the figure. A multiply-add counts as two operations, of whole numbers too.
 #include <benchmark/benchmark.h>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -29,6 +31,13 @@ void count_flops(benchmark::State& state, double flops) {
       Counter(flops * static_cast<double>(state.iterations()), Counter::kIsRate);
 }
 
+struct MatrixCase {
+  gguf::DType type;
+  Precision precision;
+  int width;
+  int rows;
+};
+
 std::vector<float> ramp(std::size_t count) {
   std::vector<float> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(i * 7919 % 1000) / 500 - 1;
@@ -37,44 +46,50 @@ std::vector<float> ramp(std::size_t count) {
 
 #if defined(__x86_64__)
 
-// Independent chains of multiply-adds in registers: what a core can do at most with such vectors.
-// 16 of them hide a latency of 4 at up to four a cycle.
-constexpr int kChains = 16;
+// Independent chains in registers: what a core can do at most with such vectors. 16 of them hide a
+// latency of 4 at up to four a cycle; where there are 16 registers, 12 have to do.
 constexpr int kRounds = 1000;
 
-[[gnu::target("avx512f")]] void run_512(const float* constants) {
-  const __m512 factor = _mm512_set1_ps(constants[0]), term = _mm512_set1_ps(constants[1]);
-  __m512 sums[kChains];
-  for (__m512& sum : sums) sum = term;
-  for (int round = 0; round < kRounds; ++round) {
-    for (__m512& sum : sums) sum = _mm512_fmadd_ps(sum, factor, term);
+// Instructions are written out, as compilers would add whole numbers up front.
+#define ADJ_PEAK(name, isa, chains, type, start, instruction)                                   \
+  [[gnu::target(isa)]] void name() {                                                            \
+    const type x = start;                                                                       \
+    type sums[chains];                                                                          \
+    for (type & sum : sums) sum = x;                                                            \
+    for (int round = 0; round < kRounds; ++round) {                                             \
+      _Pragma("GCC unroll 16") for (type & sum : sums) asm volatile(instruction " %1, %1, %0" : \
+                                                                    "+v"(sum) : "v"(x));        \
+    }                                                                                           \
+    for (type & sum : sums) benchmark::DoNotOptimize(sum);                                      \
   }
-  for (__m512& sum : sums) benchmark::DoNotOptimize(sum);
-}
+ADJ_PEAK(fma_512, "avx512f", 16, __m512, _mm512_set1_ps(0.5f), "vfmadd231ps")
+ADJ_PEAK(bf16_512, "avx512f,avx512bf16", 16, __m512, _mm512_set1_ps(0.5f), "vdpbf16ps")
+ADJ_PEAK(int8_512, "avx512f,avx512vnni", 16, __m512i, _mm512_set1_epi8(1), "vpdpbusd")
+ADJ_PEAK(fma_256, "avx2,fma", 12, __m256, _mm256_set1_ps(0.5f), "vfmadd231ps")
+ADJ_PEAK(int8_256, "avx2,avxvnni", 12, __m256i, _mm256_set1_epi8(1), "%{vex%} vpdpbusd")
+#undef ADJ_PEAK
 
-// 12 chains, as there are 16 registers.
-[[gnu::target("avx2,fma")]] void run_256(const float* constants) {
-  const __m256 factor = _mm256_set1_ps(constants[0]), term = _mm256_set1_ps(constants[1]);
-  __m256 sums[12];
-  for (__m256& sum : sums) sum = term;
-  for (int round = 0; round < kRounds; ++round) {
-    for (__m256& sum : sums) sum = _mm256_fmadd_ps(sum, factor, term);
-  }
-  for (__m256& sum : sums) benchmark::DoNotOptimize(sum);
-}
+struct Peak {
+  const char* level;
+  const char* name;
+  void (*run)();
+  double operations;
+};
+constexpr Peak kPeaks[] = {{"avx2", "f32", fma_256, 2.0 * kRounds * 12 * 8},
+                           {"avxvnni", "int8", int8_256, 2.0 * kRounds * 12 * 32},
+                           {"avx512", "f32", fma_512, 2.0 * kRounds * 16 * 16},
+                           {"avx512vnni", "int8", int8_512, 2.0 * kRounds * 16 * 64},
+                           {"avx512bf16", "bf16", bf16_512, 2.0 * kRounds * 16 * 32}};
 
-void peak(benchmark::State& state, void (*run)(const float*), double flops) {
-  const float constants[] = {0.999f, 0.001f};
-  for (auto _ : state) run(constants);
-  count_flops(state, flops);
+void run_peak(benchmark::State& state, const Peak& peak) {
+  for (auto _ : state) peak.run();
+  count_flops(state, peak.operations);
 }
 
 void add_peak(const std::string& level) {
-  if (level == "avx512") {
-    benchmark::RegisterBenchmark("avx512/peak", peak, run_512, 2.0 * kRounds * kChains * 16);
-  }
-  if (level == "avx2") {
-    benchmark::RegisterBenchmark("avx2/peak", peak, run_256, 2.0 * kRounds * 12 * 8);
+  for (const Peak& peak : kPeaks) {
+    if (level != peak.level) continue;
+    benchmark::RegisterBenchmark((level + "/peak/" + peak.name).c_str(), run_peak, peak);
   }
 }
 
@@ -94,32 +109,92 @@ void multiply_panel(benchmark::State& state, const kernel::Table& table, int row
   count_flops(state, 2.0 * rows * kPanelDepth * kPanelColumns);
 }
 
-void fill_panel(benchmark::State& state, const kernel::Table& table, gguf::DType type) {
-  const gguf::DTypeTraits& traits = gguf::traits_of(type);
+// `fill` is one of a table's fill_panel, fill_pairs or fill_blocks.
+template <class Fill, class Panel>
+void run_fill(benchmark::State& state, const gguf::DTypeTraits& traits, Fill fill, Panel panel) {
   const std::size_t row_bytes = at(1536 / traits.block_values * traits.block_bytes);
   const std::vector<std::byte> rows(row_bytes * kPanelColumns, std::byte{0x11});
-  Aligned<float> panel(kPanelDepth * kPanelColumns);
   for (auto _ : state) {
-    table.fill_panel[static_cast<int>(type)](rows.data(), row_bytes, kPanelColumns, kPanelDepth,
-                                             kPanelDepth, panel.data());
+    fill(rows.data(), row_bytes, kPanelColumns, kPanelDepth, kPanelDepth, panel);
     benchmark::ClobberMemory();
   }
   state.counters["weights/s"] = Counter(
       static_cast<double>(state.iterations()) * kPanelDepth * kPanelColumns, Counter::kIsRate);
 }
 
-// A whole product with a Q4_K matrix as wide as it is high, decoding included.
-void multiply_matrix(benchmark::State& state, const kernel::Table& table, int rows, int width) {
-  const gguf::DTypeTraits& traits = gguf::traits_of(gguf::DType::q4_K);
+void multiply_pairs(benchmark::State& state, const kernel::Table& table, int rows) {
+  constexpr std::size_t kStride = 1536 / 2;
+  const std::vector<std::uint32_t> x(at(rows) * kStride, 0x3f803f80u),
+      panel(kPanelDepth / 2 * kPanelColumns, 0x3f803f80u);
+  std::vector<float> out(at(rows) * 1536);
+  for (auto _ : state) {
+    table.multiply_pairs(x.data(), kStride, rows, panel.data(), kPanelDepth / 2, out.data(), 1536,
+                         true);
+    benchmark::ClobberMemory();
+  }
+  count_flops(state, 2.0 * rows * kPanelDepth * kPanelColumns);
+}
+
+// Room for a panel of any form.
+struct OwnedBlocks {
+  Aligned<std::uint8_t> codes{kPanelDepth * kPanelColumns};
+  Aligned<float> scales{2 * kPanelDepth}, offsets{kPanelDepth};
+  kernel::BlockPanel panel() { return {codes.data(), scales.data(), offsets.data()}; }
+};
+
+void multiply_blocks(benchmark::State& state, const kernel::Table& table, int rows,
+                     gguf::DType type) {
+  constexpr int kBlocks = kPanelDepth / kernel::kBlockInputs;
+  OwnedBlocks owned;
+  std::ranges::fill(owned.codes.span(), std::uint8_t{3});
+  std::ranges::fill(owned.scales.span(), 0.01f);
+  const std::vector<float> values = ramp(at(rows) * kPanelDepth);
+  std::vector<kernel::BlockInput> x(at(rows * kBlocks));
+  std::vector<float> sums(at(kBlocks)), out(at(rows) * 1536);
+  for (int row = 0; row < rows; ++row) {
+    table.quantise(values.data() + row * kPanelDepth, kPanelDepth, x.data() + row, at(rows),
+                   sums.data());
+  }
+  for (auto _ : state) {
+    table.multiply_blocks(x.data(), at(rows), rows, owned.panel(), kernel::block_form(type),
+                          kBlocks, out.data(), 1536, true);
+    benchmark::ClobberMemory();
+  }
+  count_flops(state, 2.0 * rows * kPanelDepth * kPanelColumns);
+}
+
+void quantise(benchmark::State& state, const kernel::Table& table) {
+  const std::vector<float> x = ramp(1536);
+  std::vector<kernel::BlockInput> blocks(48);
+  std::vector<float> sums(48);
+  for (auto _ : state) {
+    table.quantise(x.data(), 1536, blocks.data(), 1, sums.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["values/s"] =
+      Counter(static_cast<double>(state.iterations()) * 1536, Counter::kIsRate);
+}
+
+// A whole product with a matrix as wide as it is high, decoding and rounding included. Weights come
+// from memory: distinct copies take turns until they are more than any cache holds.
+void multiply_matrix(benchmark::State& state, const kernel::Table& table, const MatrixCase& shape) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;
+  const gguf::DTypeTraits& traits = gguf::traits_of(shape.type);
+  const int width = shape.width, rows = shape.rows;
+  const std::size_t bytes = at(width / traits.block_values * traits.block_bytes) * at(width);
   FakeWeights weights;
-  std::vector<std::byte> stored(at(width / traits.block_values * traits.block_bytes) * at(width),
-                                std::byte{0x11});
-  const Matrix matrix = weights.add(traits.type, std::move(stored), width, width);
+  std::vector<Matrix> matrices;
+  while (matrices.size() * bytes < kBytes) {
+    matrices.push_back(
+        weights.add(traits.type, std::vector<std::byte>(bytes, std::byte{0x11}), width, width));
+  }
   std::vector<float> x = ramp(at(rows) * at(width)), out = x;
   WorkerPool pool(1);
-  const NetContext net{&table, &pool, &weights};
+  const NetContext net{&table, &pool, &weights, shape.precision};
+  std::size_t turn = 0;
   for (auto _ : state) {
-    multiply(net, {x.data(), rows, width, at(width)}, matrix, {out.data(), rows, width, at(width)});
+    multiply(net, {x.data(), rows, width, at(width)}, matrices[turn++ % matrices.size()],
+             {out.data(), rows, width, at(width)});
   }
   count_flops(state, 2.0 * rows * width * width);
 }
@@ -161,27 +236,60 @@ void delta_prompt(benchmark::State& state, const kernel::Table& table, int token
       Counter(16.0 * tokens * static_cast<double>(state.iterations()), Counter::kIsRate);
 }
 
+// Cases that the level computes as another case are left out.
+void add_matrix(const std::string& level, const kernel::Table& table, const MatrixCase& shape) {
+  constexpr const char* kNames[] = {"f32", "bf16", "int8"};
+  const kernel::Arithmetic arithmetic = arithmetic_of(table, shape.precision, shape.type);
+  if (arithmetic == kernel::Arithmetic::bf16 && !table.fast_bf16) return;
+  if ((arithmetic == kernel::Arithmetic::int8) != (shape.precision == Precision::automatic)) return;
+  const std::string name = level + "/multiply/" + gguf::traits_of(shape.type).name + "/" +
+                           kNames[static_cast<int>(arithmetic)] +
+                           "/width:" + std::to_string(shape.width) +
+                           "/rows:" + std::to_string(shape.rows);
+  benchmark::RegisterBenchmark(name.c_str(), multiply_matrix, table, shape);
+}
+
 void add_level(const std::string& level, const kernel::Table& table) {
-  const auto add = [&](const std::string& name, auto function, auto argument) {
-    benchmark::RegisterBenchmark((level + "/" + name).c_str(), function, table, argument);
+  using gguf::DType;
+  const auto add = [&](const std::string& name, auto function, auto... arguments) {
+    benchmark::RegisterBenchmark((level + "/" + name).c_str(), function, table, arguments...);
+  };
+  const auto add_fills = [&](const std::string& name, auto fills, auto panel) {
+    for (const gguf::DTypeTraits& traits : gguf::all_dtypes()) {
+      const auto fill = fills[static_cast<int>(traits.type)];
+      if (fill == nullptr) continue;
+      add(name + "/" + traits.name, [=](benchmark::State& state, const kernel::Table&) {
+        run_fill(state, traits, fill, panel);
+      });
+    }
   };
   add_peak(level);
   for (const int rows : {1, 8, 25, 64, 256}) {
-    add("multiply_panel/rows:" + std::to_string(rows), multiply_panel, rows);
+    const std::string count = "/rows:" + std::to_string(rows);
+    add("multiply_panel" + count, multiply_panel, rows);
+    if (table.fast_bf16) add("multiply_pairs" + count, multiply_pairs, rows);
+    if (!table.fast_int8) continue;
+    for (const DType type : {DType::q8_0, DType::q4_K, DType::q6_K}) {
+      add(std::string("multiply_blocks/") + gguf::traits_of(type).name + count, multiply_blocks,
+          rows, type);
+    }
   }
-  using gguf::DType;
-  for (const DType type : {DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0,
-                           DType::q5_0, DType::q4_K, DType::q5_K, DType::q6_K, DType::iq4_xs}) {
-    add(std::string("fill_panel/") + gguf::traits_of(type).name, fill_panel, type);
+  static Aligned<float> floats(kPanelDepth * kPanelColumns);
+  static OwnedBlocks blocks;
+  add_fills("fill_panel", table.fill_panel, floats.data());
+  if (table.fast_bf16) {
+    add_fills("fill_pairs", table.fill_pairs, reinterpret_cast<std::uint32_t*>(floats.data()));
   }
-  for (const int width : {1536, 2048, 8960}) {
-    for (const int rows : {25, 256}) {
-      add(
-          "multiply/width:" + std::to_string(width) + "/rows:" + std::to_string(rows),
-          [width](benchmark::State& state, const kernel::Table& own, int count) {
-            multiply_matrix(state, own, count, width);
-          },
-          rows);
+  if (table.fast_int8) {
+    add_fills("fill_blocks", table.fill_blocks, blocks.panel());
+    add("quantise", quantise);
+  }
+  for (const DType type : {DType::bf16, DType::q8_0, DType::q4_K, DType::q6_K}) {
+    for (const Precision precision : {Precision::f32, Precision::bf16, Precision::automatic}) {
+      for (const int width : {1024, 2048, 8960 / 256 * 256}) {
+        for (const int rows : {25, 128, 265})
+          add_matrix(level, table, {type, precision, width, rows});
+      }
     }
   }
   for (const int tokens : {128, 1024}) {

@@ -80,12 +80,18 @@ class PassBuilder {
 
 }  // namespace
 
-// Every sample in every instruction set of this machine.
-class Conformance : public ::testing::TestWithParam<std::tuple<int, int>> {
+// Every sample in every instruction set of this machine, exact and rounded. (Products of whole
+// numbers obey the laws in nn/matmul_test.cc, and in tests/gates/ on files that hold them.)
+class Conformance : public ::testing::TestWithParam<std::tuple<int, int, Precision>> {
  protected:
+  TestNetwork open(int thread_count) const {
+    return TestNetwork(
+        sample_,
+        {.level = level_, .thread_count = thread_count, .precision = std::get<2>(GetParam())});
+  }
   const Sample& sample_ = samples()[at(std::get<0>(GetParam()))];
   const char* level_ = kernel::available_levels().names[std::get<1>(GetParam())];
-  const TestNetwork network_{sample_, {.level = level_, .thread_count = 2}};
+  const TestNetwork network_ = open(2);
 };
 
 TEST_P(Conformance, CompanyDoesNotChangeARow) {
@@ -197,7 +203,7 @@ TEST_P(Conformance, TheNumberOfThreadsDoesNotChangeARow) {
   const Tokens tokens = prompt(70, 11);
   const Bits two = alone(network_, tokens, 70);
   for (const int thread_count : {1, 3}) {
-    const TestNetwork other(sample_, {.level = level_, .thread_count = thread_count});
+    const TestNetwork other = open(thread_count);
     EXPECT_EQ(alone(other, tokens, 70), two) << thread_count << " threads";
   }
 }
@@ -234,10 +240,13 @@ TEST_P(Conformance, PositionsThatFollowTheMemoryMayBeGivenOrLeftOut) {
 
 INSTANTIATE_TEST_SUITE_P(All, Conformance,
                          ::testing::Combine(::testing::Range(0, count_of(samples())),
-                                            ::testing::Range(0, kernel::available_levels().count)),
+                                            ::testing::Range(0, kernel::available_levels().count),
+                                            ::testing::Values(Precision::f32, Precision::bf16)),
                          [](const auto& law) {
+                           const bool exact = std::get<2>(law.param) == Precision::f32;
                            return samples()[at(std::get<0>(law.param))].name + "_" +
-                                  kernel::available_levels().names[std::get<1>(law.param)];
+                                  kernel::available_levels().names[std::get<1>(law.param)] +
+                                  (exact ? "" : "_bf16");
                          });
 
 // What does not depend on the instruction set.

@@ -19,6 +19,7 @@ struct TestNetworkOptions {
   const char* level = nullptr;  // instruction set; null: the best
   int thread_count = 1;
   int rows_max = 512;
+  Precision precision = Precision::f32;
 };
 
 class TestNetwork {
@@ -67,7 +68,7 @@ class TestNetwork {
         kernels_(kernel::make_table(options.level)),
         pool_(options.thread_count),
         weights_(std::move(weights)),
-        net_{&kernels_, &pool_, weights_.get()} {
+        net_{&kernels_, &pool_, weights_.get(), options.precision} {
     const BackboneEntry* entry = find_backbone(metadata_.string("general.architecture").value());
     CHECK(entry != nullptr);
     auto opened = entry->open(metadata_, net_, {.rows_max = options.rows_max});

@@ -64,6 +64,21 @@ Result<Precision> parse_precision(std::string_view name) {
   return static_cast<Precision>(found - std::begin(kPrecisionNames));
 }
 
+std::vector<FormatArithmetic> describe_arithmetic(const gguf::File& file,
+                                                  const kernel::Table& kernels,
+                                                  Precision precision) {
+  constexpr const char* kArithmeticNames[] = {"f32", "bf16", "int8"};
+  std::vector<FormatArithmetic> formats;
+  for (const gguf::Tensor& tensor : file.tensors()) {
+    const char* name = gguf::traits_of(tensor.type).name;
+    const auto known = std::ranges::find(formats, name, &FormatArithmetic::format);
+    if (tensor.shape.size() < 2 || known != formats.end()) continue;
+    const kernel::Arithmetic arithmetic = arithmetic_of(kernels, precision, tensor.type);
+    formats.push_back({name, kArithmeticNames[static_cast<int>(arithmetic)]});
+  }
+  return formats;
+}
+
 Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& path,
                                                    const ModelOptions& options) {
   std::unique_ptr<ModelFile> model(new ModelFile);
@@ -88,16 +103,11 @@ Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& path,
 Result<std::unique_ptr<Model>> Model::open(const std::string& path, Runtime& runtime,
                                            const ModelOptions& options) {
   ADJ_TRY(const std::string isa, checked_isa(options.isa));
-  if (options.precision == Precision::bf16 || options.precision == Precision::int8) {
-    return Error{ErrorKind::not_supported, std::string("precision ") +
-                                               precision_name(options.precision) +
-                                               ": this version computes in f32 (auto, f32)"};
-  }
   std::unique_ptr<Model> model(new Model);
   ADJ_TRY(model->file_, ModelFile::open(path, options));
   model->kernels_ = kernel::make_table(isa.empty() ? nullptr : isa.c_str());
   model->runtime_ = &runtime;
-  model->net_ = {&model->kernels_, &runtime.workers(), &model->file_->weights()};
+  model->net_ = {&model->kernels_, &runtime.workers(), &model->file_->weights(), options.precision};
   ADJ_TRY(model->backbone_,
           model->file_->backbone_entry().open(model->file_->file().metadata(), model->net_, {}));
   const std::size_t bytes = model->file_->weights().bytes() + model->backbone_->scratch_bytes();

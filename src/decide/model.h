@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "adjudge/result.h"
 #include "backbone/registry.h"
@@ -14,11 +15,18 @@
 
 namespace adjudge {
 
-// The arithmetic of matrix products. `automatic` is a fixed choice per file type and instruction
-// set.
-enum class Precision { automatic, f32, bf16, int8 };
 const char* precision_name(Precision precision);
 Result<Precision> parse_precision(std::string_view name);
+
+// What a precision (nn/context.h) means for a file: the arithmetic of each weight format that
+// matrices are stored in.
+struct FormatArithmetic {
+  const char* format;
+  const char* arithmetic;
+};
+std::vector<FormatArithmetic> describe_arithmetic(const gguf::File& file,
+                                                  const kernel::Table& kernels,
+                                                  Precision precision);
 
 struct ModelOptions {
   std::string family;  // asks this way instead of the way the file names
@@ -66,7 +74,7 @@ class Model {
   const Backbone& backbone() const { return *backbone_; }
   const NetContext& net() const { return net_; }
   Runtime& runtime() const { return *runtime_; }
-  Precision precision() const { return precision_; }
+  Precision precision() const { return net_.precision; }
 
  private:
   Model() = default;
@@ -74,7 +82,6 @@ class Model {
   kernel::Table kernels_;
   NetContext net_{};
   Runtime* runtime_ = nullptr;
-  Precision precision_ = Precision::f32;
   std::unique_ptr<Backbone> backbone_;
   MemoryBudget::Lease lease_;
 };

@@ -45,4 +45,14 @@ static inline bool has_avx512_f_bw_vl_dq() {
          has_bit(extended.b, 30) /* bw */ && has_bit(extended.b, 31) /* vl */;
 }
 
+static inline bool has_avx512_vnni() {
+  return has_avx512_f_bw_vl_dq() && has_bit(cpu_leaf(7).c, 11);
+}
+
+static inline bool has_avx512_bf16() {
+  return has_avx512_f_bw_vl_dq() && has_bit(cpu_leaf(7, 1).a, 5);
+}
+
+static inline bool has_avx_vnni() { return has_avx2_fma_f16c() && has_bit(cpu_leaf(7, 1).a, 4); }
+
 }  // namespace adjudge::kernel

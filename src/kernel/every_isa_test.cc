@@ -11,6 +11,7 @@
 
 #include "base/aligned.h"
 #include "base/size.h"
+#include "kernel/stored_rows.h"
 #include "kernel/table.h"
 #include "support/support.h"
 
@@ -58,74 +59,22 @@ std::vector<double> mapped(int count, const std::function<double(std::size_t)>& 
 
 // --- weights
 
-std::vector<const gguf::DTypeTraits*> formats() {
-  std::vector<const gguf::DTypeTraits*> all;
-  for (std::uint32_t code = 0; code < gguf::kDTypeLimit; ++code) {
-    if (const gguf::DTypeTraits* traits = gguf::find_dtype(code)) all.push_back(traits);
-  }
-  return all;
-}
-
-// Random bytes; the 16-bit floats among them are made small and finite by their upper byte.
-std::vector<std::byte> stored_rows(const gguf::DTypeTraits& traits, int rows, int columns) {
-  const std::size_t count = at(rows) * at(columns / traits.block_values) * at(traits.block_bytes);
-  std::vector<std::byte> bytes;
-  for (const float value : bell(traits.name, count)) {
-    bytes.push_back(static_cast<std::byte>(static_cast<int>(std::abs(value) * 4096) & 255));
-  }
-  if (traits.type == gguf::DType::f32) {
-    const Floats values = bell("f32", at(rows * columns));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-  }
-  for (std::size_t block = 0; block < count; block += at(traits.block_bytes)) {
-    const auto tame = [&](int offset) { bytes[block + at(offset)] &= std::byte{0xbb}; };
-    if (traits.type == gguf::DType::q6_K) {
-      tame(209);
-    } else {
-      tame(1);
-      if (traits.block_bytes > 3) tame(3);
-    }
-  }
-  return bytes;
-}
-
-struct Stored {
-  const gguf::DTypeTraits& traits;
-  int columns;
-  std::vector<std::byte> bytes;
-  std::size_t row_bytes;
-
-  Stored(const gguf::DTypeTraits& format, int rows, int width)
-      : traits(format),
-        columns(width),
-        bytes(stored_rows(format, rows, width)),
-        row_bytes(at(width / format.block_values) * at(format.block_bytes)) {}
-
-  Floats row(int index) const {
-    Floats values(at(columns));
-    traits.decode(bytes.data() + at(index) * row_bytes, at(columns / traits.block_values),
-                  values.data());
-    return values;
-  }
-};
-
 TEST_P(EveryIsa, FillsPanelsWithTheBitsOfTheFormatsDecoder) {
-  for (const gguf::DTypeTraits* traits : formats()) {
-    const int width = traits->block_values == 1 ? 779 : 1024;
-    const Stored stored(*traits, kPanelColumns, width);
+  for (const gguf::DTypeTraits& traits : gguf::all_dtypes()) {
+    const int width = traits.block_values == 1 ? 779 : 1024;
+    const testing::StoredRows stored(traits, kPanelColumns, width);
     for (const int columns : {1, 5, 16, 17, kPanelColumns}) {
       for (const int begin : {0, kPanelDepth}) {
         const int depth = std::min(kPanelDepth, width - begin);
         Aligned<float> panel(at(kPanelDepth * kPanelColumns));
-        table.fill_panel[static_cast<int>(traits->type)](stored.bytes.data(), stored.row_bytes,
-                                                         columns, begin, depth, panel.data());
+        table.fill_panel[static_cast<int>(traits.type)](stored.bytes.data(), stored.row_bytes,
+                                                        columns, begin, depth, panel.data());
         for (int c = 0; c < kPanelColumns; ++c) {
           const Floats expected = c < columns ? stored.row(c) : Floats(at(width), 0.0f);
           for (int k = 0; k < depth; ++k) {
             const float found = panel[at(k * kPanelColumns + c)];
             ASSERT_EQ(std::memcmp(&found, &expected[at(begin + k)], sizeof(float)), 0)
-                << traits->name << " column " << c << " input " << begin + k << ": " << found
+                << traits.name << " column " << c << " input " << begin + k << ": " << found
                 << " for " << expected[at(begin + k)];
           }
         }
@@ -135,8 +84,8 @@ TEST_P(EveryIsa, FillsPanelsWithTheBitsOfTheFormatsDecoder) {
 }
 
 TEST_P(EveryIsa, FillsEveryFormatOfThisProgram) {
-  for (const gguf::DTypeTraits* traits : formats()) {
-    EXPECT_NE(table.fill_panel[static_cast<int>(traits->type)], nullptr) << traits->name;
+  for (const gguf::DTypeTraits& traits : gguf::all_dtypes()) {
+    EXPECT_NE(table.fill_panel[static_cast<int>(traits.type)], nullptr) << traits.name;
   }
 }
 

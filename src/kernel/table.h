@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "gguf/dtype.h"
+#include "kernel/blocks.h"
 
 namespace adjudge::kernel {
 
@@ -24,8 +25,24 @@ inline constexpr int kPanelDepth = 512;
 using FillPanel = void (*)(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
                            int depth, float* panel);
 
+// The same with two inputs to a word, rounded to bfloat16 (the even one in the lower half):
+// panel[k / 2 * kPanelColumns + column]. Behind an odd depth stands a zero.
+using FillPairs = void (*)(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
+                           int depth, std::uint32_t* panel);
+
+// The same as whole numbers (kernel/blocks.h); columns past `columns` multiply to zero.
+using FillBlocks = void (*)(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
+                            int depth, const BlockPanel& panel);
+
+// How products with a weight matrix are computed.
+enum class Arithmetic { f32, bf16, int8 };
+
 struct Table {
   const char* isa = "none";
+
+  // Whether this level multiplies faster in them than in f32. All levels can.
+  bool fast_bf16 = false;
+  bool fast_int8 = false;
 
   // Per weight format (index: DType code); null for codes that are not ours.
   FillPanel fill_panel[gguf::kDTypeLimit] = {};
@@ -36,6 +53,25 @@ struct Table {
   // dimension is a sum of panels' sums, which rounds as a chain of kPanelDepth terms does.
   void (*multiply_panel)(const float* x, std::size_t x_stride, int rows, const float* panel,
                          int depth, float* out, std::size_t out_stride, bool accumulate) = nullptr;
+
+  // bf16: rows are rounded once (count inputs make (count + 1) / 2 words) and multiplied with
+  // panels of pairs; depth and stride are in words. Products are exact, sums f32.
+  FillPairs fill_pairs[gguf::kDTypeLimit] = {};
+  void (*round_pairs)(const float* x, int count, std::uint32_t* out) = nullptr;
+  void (*multiply_pairs)(const std::uint32_t* x, std::size_t x_stride, int rows,
+                         const std::uint32_t* panel, int depth, float* out, std::size_t out_stride,
+                         bool accumulate) = nullptr;
+
+  // int8: rows are quantised once, a block at a time (count is a multiple of kBlockInputs; blocks
+  // are `stride` apart), by scale = largest / 127, and multiplied with panels of the same blocks.
+  // Codes are rounded to even; sums[b] is the sum of the block's values. Block b of row r is
+  // x[b * x_stride + r]. Offsets are the caller's: multiply_panel with the sums.
+  FillBlocks fill_blocks[gguf::kDTypeLimit] = {};  // null for the formats that are floats
+  void (*quantise)(const float* x, int count, BlockInput* blocks, std::size_t stride,
+                   float* sums) = nullptr;
+  void (*multiply_blocks)(const BlockInput* x, std::size_t x_stride, int rows,
+                          const BlockPanel& panel, BlockForm form, int block_count, float* out,
+                          std::size_t out_stride, bool accumulate) = nullptr;
 
   // sum of a[i] * b[i]
   float (*dot)(const float* a, const float* b, int count) = nullptr;

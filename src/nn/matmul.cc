@@ -10,57 +10,136 @@ namespace adjudge {
 
 namespace {
 
+using kernel::Arithmetic;
+using kernel::BlockInput;
+using kernel::kBlockInputs;
 using kernel::kPanelColumns;
 using kernel::kPanelDepth;
 
+// An f32 panel is the largest there is.
 constexpr std::size_t kPanelFloats = std::size_t{kPanelColumns} * kPanelDepth;
+constexpr int kPanelBlocks = kPanelDepth / kBlockInputs;
+static_assert(kPanelFloats / 4 + 3 * kPanelBlocks * kPanelColumns <= kPanelFloats);
 // Rows that pass at a time through the buffer for outputs narrower than a panel: 8 KiB, in L1.
 constexpr int kEdgeRows = 64;
 constexpr std::size_t kEdgeFloats = std::size_t{kEdgeRows} * kPanelColumns;
+// A task is worth waking somebody for from about this many values on.
+constexpr int kTaskValues = 1 << 14;
 
 int panel_count(int columns) { return (columns + kPanelColumns - 1) / kPanelColumns; }
 
-// Some rows of a matrix in its file format, and the columns of the output they make.
+// The input of a group of products, in every arithmetic that one of them is computed in.
+struct Input {
+  Rows x;
+  std::uint32_t* pairs = nullptr;  // (x.count, pair_stride)
+  std::size_t pair_stride = 0;
+  BlockInput* blocks = nullptr;  // (block_count, x.count): what a tile of rows needs lies together
+  float* sums = nullptr;         // (x.count, block_count)
+  std::size_t block_count = 0;
+};
+
+// Some rows of a matrix in its file format, and how they are multiplied.
 struct WeightRows {
+  Arithmetic arithmetic;
   gguf::DType type;
   const std::byte* bytes;
   std::size_t row_bytes;
   int count;  // at most kPanelColumns
 };
 
+// Inputs [begin, begin + depth) of some weight rows, decoded to a panel.
+class Panel {
+ public:
+  // `room` is kPanelFloats.
+  Panel(const kernel::Table& kernels, const WeightRows& weights, float* room)
+      : kernels_(kernels), weights_(weights), room_(room) {
+    blocks_.scales = room;
+    blocks_.offsets = room + 2 * kPanelBlocks * kPanelColumns;
+    blocks_.codes =
+        reinterpret_cast<std::uint8_t*>(room + std::size_t{3} * kPanelBlocks * kPanelColumns);
+  }
+
+  void fill(int begin, int depth) {
+    begin_ = begin;
+    depth_ = depth;
+    const auto type = static_cast<std::size_t>(weights_.type);
+    const auto fill_with = [&](auto entry, auto&& panel) {
+      entry(weights_.bytes, weights_.row_bytes, weights_.count, begin, depth, panel);
+    };
+    if (weights_.arithmetic == Arithmetic::int8) {
+      fill_with(kernels_.fill_blocks[type], blocks_);
+    } else if (weights_.arithmetic == Arithmetic::bf16) {
+      fill_with(kernels_.fill_pairs[type], pairs());
+    } else {
+      fill_with(kernels_.fill_panel[type], room_);
+    }
+  }
+
+  // kPanelColumns outputs of rows [row, row + count).
+  void multiply(const Input& input, int row, int count, float* out, std::size_t out_stride) const {
+    const bool accumulate = begin_ > 0;
+    if (weights_.arithmetic == Arithmetic::int8) {
+      multiply_blocks(input, row, count, out, out_stride, accumulate);
+    } else if (weights_.arithmetic == Arithmetic::bf16) {
+      const std::uint32_t* x = input.pairs + at(row) * input.pair_stride + begin_ / 2;
+      kernels_.multiply_pairs(x, input.pair_stride, count, pairs(), (depth_ + 1) / 2, out,
+                              out_stride, accumulate);
+    } else {
+      kernels_.multiply_panel(input.x.row(row) + begin_, input.x.stride, count, room_, depth_, out,
+                              out_stride, accumulate);
+    }
+  }
+
+ private:
+  std::uint32_t* pairs() const { return reinterpret_cast<std::uint32_t*>(room_); }
+
+  void multiply_blocks(const Input& input, int row, int count, float* out, std::size_t out_stride,
+                       bool accumulate) const {
+    const kernel::BlockForm form = kernel::block_form(weights_.type);
+    const int block = begin_ / kBlockInputs, block_count = depth_ / kBlockInputs;
+    if (form.has_offsets) {
+      kernels_.multiply_panel(input.sums + at(row) * input.block_count + block, input.block_count,
+                              count, blocks_.offsets, block_count, out, out_stride, accumulate);
+    }
+    kernels_.multiply_blocks(input.blocks + at(block) * at(input.x.count) + row, at(input.x.count),
+                             count, blocks_, form, block_count, out, out_stride,
+                             accumulate || form.has_offsets);
+  }
+
+  const kernel::Table& kernels_;
+  const WeightRows& weights_;
+  float* room_;
+  kernel::BlockPanel blocks_{};  // in room_
+  int begin_ = 0;
+  int depth_ = 0;
+};
+
 // A panel writes kPanelColumns values per row; where the output ends earlier it goes by a buffer.
-void multiply_edge(const kernel::Table& kernels, const Rows& x, const float* panel, int depth,
-                   const Rows& out, bool accumulate, float* buffer) {
+void multiply_edge(const Panel& panel, const Input& input, const Rows& out, float* buffer) {
   const std::size_t bytes = at(out.width) * sizeof(float);
-  for (int begin = 0; begin < x.count; begin += kEdgeRows) {
-    const int count = std::min(kEdgeRows, x.count - begin);
-    for (int i = 0; accumulate && i < count; ++i) {
+  for (int begin = 0; begin < out.count; begin += kEdgeRows) {
+    const int count = std::min(kEdgeRows, out.count - begin);
+    for (int i = 0; i < count; ++i) {
       std::memcpy(buffer + at(i) * kPanelColumns, out.row(begin + i), bytes);
     }
-    kernels.multiply_panel(x.row(begin), x.stride, count, panel, depth, buffer, kPanelColumns,
-                           accumulate);
+    panel.multiply(input, begin, count, buffer, kPanelColumns);
     for (int i = 0; i < count; ++i) {
       std::memcpy(out.row(begin + i), buffer + at(i) * kPanelColumns, bytes);
     }
   }
 }
 
-// out (x.count, weights.count) = x times the transposed weights. `scratch` is kPanelFloats +
-// kEdgeFloats.
-void multiply_rows(const kernel::Table& kernels, const Rows& x, const WeightRows& weights,
+// out (input.x.count, weights.count) = the input times the transposed weights. `scratch` is
+// kPanelFloats + kEdgeFloats.
+void multiply_rows(const kernel::Table& kernels, const Input& input, const WeightRows& weights,
                    const Rows& out, float* scratch) {
-  float* panel = scratch;
-  const auto fill_panel = kernels.fill_panel[static_cast<int>(weights.type)];
-  for (int begin = 0; begin < x.width; begin += kPanelDepth) {
-    const int depth = std::min(kPanelDepth, x.width - begin);
-    const bool accumulate = begin > 0;
-    fill_panel(weights.bytes, weights.row_bytes, weights.count, begin, depth, panel);
-    const Rows slice{x.data + begin, x.count, depth, x.stride};
+  Panel panel(kernels, weights, scratch);
+  for (int begin = 0; begin < input.x.width; begin += kPanelDepth) {
+    panel.fill(begin, std::min(kPanelDepth, input.x.width - begin));
     if (weights.count < kPanelColumns) {
-      multiply_edge(kernels, slice, panel, depth, out, accumulate, scratch + kPanelFloats);
+      multiply_edge(panel, input, out, scratch + kPanelFloats);
     } else {
-      kernels.multiply_panel(slice.data, slice.stride, slice.count, panel, depth, out.data,
-                             out.stride, accumulate);
+      panel.multiply(input, 0, out.count, out.data, out.stride);
     }
   }
 }
@@ -68,6 +147,54 @@ void multiply_rows(const kernel::Table& kernels, const Rows& x, const WeightRows
 // Columns [begin, begin + kPanelColumns) of `out`, or what there is of them.
 Rows panel_of(const Rows& out, int begin) {
   return {out.data + begin, out.count, std::min(kPanelColumns, out.width - begin), out.stride};
+}
+
+Arithmetic arithmetic_of(const NetContext& net, const Product& product) {
+  return product.exact ? Arithmetic::f32
+                       : arithmetic_of(*net.kernels, net.precision, product.matrix->type);
+}
+
+// Room in the crew's shared scratch for the rounded input; nothing is rounded yet.
+Input place_input(const NetContext& net, const Rows& x, bool in_pairs, bool in_blocks) {
+  Input input{.x = x};
+  input.pair_stride = in_pairs ? at(x.width + 1) / 2 : 0;
+  input.block_count = in_blocks ? at(x.width / kBlockInputs) : 0;
+  constexpr std::size_t kBlockFloats = sizeof(BlockInput) / sizeof(float);
+  const std::size_t row_floats = input.pair_stride + input.block_count * (kBlockFloats + 1);
+  if (row_floats == 0) return input;
+  float* room = net.pool->shared_scratch(at(x.count) * row_floats);
+  input.blocks = reinterpret_cast<BlockInput*>(room);
+  room += at(x.count) * input.block_count * kBlockFloats;
+  input.sums = room;
+  input.pairs = reinterpret_cast<std::uint32_t*>(room + at(x.count) * input.block_count);
+  return input;
+}
+
+// Rounds every row once, for all products of the group.
+Input round_input(const NetContext& net, const Rows& x, std::span<const Product> products) {
+  const auto computes_in = [&](Arithmetic arithmetic) {
+    return std::ranges::any_of(products, [&](const Product& product) {
+      return arithmetic_of(net, product) == arithmetic;
+    });
+  };
+  const bool in_pairs = computes_in(Arithmetic::bf16), in_blocks = computes_in(Arithmetic::int8);
+  const Input input = place_input(net, x, in_pairs, in_blocks);
+  if (!in_pairs && !in_blocks) return input;
+  const int grain = std::max(1, kTaskValues / x.width);
+  const auto round_rows = [&](int index, int) {
+    const int end = std::min(x.count, (index + 1) * grain);
+    for (int row = index * grain; row < end; ++row) {
+      if (in_pairs) {
+        net.kernels->round_pairs(x.row(row), x.width, input.pairs + at(row) * input.pair_stride);
+      }
+      if (in_blocks) {
+        net.kernels->quantise(x.row(row), x.width, input.blocks + row, at(x.count),
+                              input.sums + at(row) * input.block_count);
+      }
+    }
+  };
+  net.pool->run((x.count + grain - 1) / grain, round_rows);
+  return input;
 }
 
 }  // namespace
@@ -80,6 +207,7 @@ void multiply(const NetContext& net, const Rows& x, std::span<const Product> pro
     task_count += panel_count(product.out.width);
   }
   if (x.count == 0) return;
+  const Input input = round_input(net, x, products);
   const auto multiply_one = [&](int index, int worker) {
     const Product* product = products.data();
     for (; index >= panel_count(product->out.width); ++product) {
@@ -89,8 +217,9 @@ void multiply(const NetContext& net, const Rows& x, std::span<const Product> pro
     const int begin = index * kPanelColumns;
     const Rows out = panel_of(product->out, begin);
     const std::byte* bytes = net.weights->acquire(matrix, begin, out.width);
-    multiply_rows(*net.kernels, x, {matrix.type, bytes, matrix.row_bytes, out.width}, out,
-                  net.pool->scratch(worker, kPanelFloats + kEdgeFloats));
+    multiply_rows(*net.kernels, input,
+                  {arithmetic_of(net, *product), matrix.type, bytes, matrix.row_bytes, out.width},
+                  out, net.pool->scratch(worker, kPanelFloats + kEdgeFloats));
     net.weights->release(matrix, begin, out.width);
   };
   net.pool->run(task_count, multiply_one);
@@ -100,7 +229,8 @@ void multiply_selected(const NetContext& net, const Rows& x, const Matrix& matri
                        std::span<const int> selected, const Rows& out) {
   CHECK(matrix.columns == x.width && count_of(selected) == out.width && out.count == x.count);
   if (x.count == 0) return;
-  // The selected rows are brought together as they are, so their bits are those of multiply().
+  // The selected rows are brought together as they are, so their bits are those of an exact
+  // product.
   const std::size_t stored_floats = (kPanelColumns * matrix.row_bytes + 3) / sizeof(float);
   const auto multiply_one = [&](int index, int worker) {
     float* scratch = net.pool->scratch(worker, kPanelFloats + kEdgeFloats + stored_floats);
@@ -114,7 +244,8 @@ void multiply_selected(const NetContext& net, const Rows& x, const Matrix& matri
                   matrix.row_bytes);
       net.weights->release(matrix, row, 1);
     }
-    multiply_rows(*net.kernels, x, {matrix.type, stored, matrix.row_bytes, columns.width}, columns,
+    multiply_rows(*net.kernels, {.x = x},
+                  {Arithmetic::f32, matrix.type, stored, matrix.row_bytes, columns.width}, columns,
                   scratch);
   };
   net.pool->run(panel_count(out.width), multiply_one);

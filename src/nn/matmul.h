@@ -1,4 +1,5 @@
-// Products with weight matrices: out = x W^T.
+// Products with weight matrices: out = x W^T, in the arithmetic that the context's precision gives
+// the matrix's format.
 #pragma once
 
 #include <span>
@@ -20,18 +21,19 @@ struct Rows {
 struct Product {
   const Matrix* matrix;  // (out.width, x.width)
   Rows out;
+  bool exact = false;  // in f32 whatever the precision: small matrices that decide a lot
 };
 
-// All products of a group in one round of the crew. Bits of a row do not depend on the other rows,
-// on the group or on the number of threads.
+// All products of a group share the input as it is rounded once. Bits of a row do not depend on the
+// other rows, on the group or on the number of threads.
 void multiply(const NetContext& net, const Rows& x, std::span<const Product> products);
 inline void multiply(const NetContext& net, const Rows& x, const Matrix& matrix, const Rows& out) {
   const Product product{&matrix, out};
   multiply(net, x, std::span<const Product>(&product, 1));
 }
 
-// Only some rows of the matrix: out[i][j] = x[i] . W[selected[j]]; for label logits and embeddings
-// of options.
+// Only some rows of the matrix, in f32: out[i][j] = x[i] . W[selected[j]]; for label logits and
+// embeddings of options.
 void multiply_selected(const NetContext& net, const Rows& x, const Matrix& matrix,
                        std::span<const int> selected, const Rows& out);
 

@@ -15,10 +15,10 @@ namespace adjudge {
 
 // A network context of its own, with a given number of threads.
 struct TestNet {
-  explicit TestNet(int threads = 2)
+  explicit TestNet(int threads = 2, Precision precision = Precision::f32)
       : table(kernel::make_table(testing::isa_limit())),
         pool(threads),
-        context{&table, &pool, &weights} {}
+        context{&table, &pool, &weights, precision} {}
   kernel::Table table;
   WorkerPool pool;
   FakeWeights weights;

@@ -51,6 +51,7 @@ struct WorkerPool::Crew {
 
   const int count;  // the caller is worker 0
   std::vector<Aligned<float>> scratch;
+  Aligned<float> shared_scratch;
 
   std::atomic<std::uint64_t> tickets{0};
   std::atomic<const Task*> task{nullptr};
@@ -160,8 +161,13 @@ float* WorkerPool::scratch(int worker, std::size_t count) {
   return room.data();
 }
 
+float* WorkerPool::shared_scratch(std::size_t count) {
+  crew_->shared_scratch.ensure(count);
+  return crew_->shared_scratch.data();
+}
+
 std::size_t WorkerPool::bytes() const {
-  std::size_t sum = 0;
+  std::size_t sum = crew_->shared_scratch.bytes();
   for (const Aligned<float>& room : crew_->scratch) sum += room.bytes();
   return sum;
 }

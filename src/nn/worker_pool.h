@@ -42,7 +42,10 @@ class WorkerPool {
   // Room for `count` floats that `worker` alone uses until its task ends, on a cache line.
   // Allocates only when a worker asks for more than it ever had.
   float* scratch(int worker, std::size_t count);
-  // Private memory of all workers' scratch.
+  // Room for `count` floats that one caller of run() fills and all workers read, until the next
+  // call. Allocates as scratch() does.
+  float* shared_scratch(std::size_t count);
+  // Private memory of all scratch.
   std::size_t bytes() const;
 
  private:

@@ -53,10 +53,16 @@ void expect_same_bits(const std::vector<Response>& a, const std::vector<Response
   }
 }
 
-class Laws : public ::testing::TestWithParam<std::string> {
+struct Case {
+  std::string model;
+  Precision precision;
+};
+
+class Laws : public ::testing::TestWithParam<Case> {
  protected:
   std::unique_ptr<Model> open(Runtime& runtime, const std::string& isa = {}) {
-    auto model = Model::open(testing::tiny_model(GetParam()), runtime, {.isa = isa});
+    auto model = Model::open(testing::tiny_model(GetParam().model), runtime,
+                             {.precision = GetParam().precision, .isa = isa});
     EXPECT_TRUE(model.ok()) << model.error().message();
     return std::move(model).value();
   }
@@ -131,17 +137,31 @@ TEST_P(Laws, TheNamesOfQuestionsDoNotChangeABit) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<std::string>& instance) {
-  std::string name = instance.param;
+std::string name_of(const ::testing::TestParamInfo<Case>& instance) {
+  std::string name = instance.param.model + "-" + precision_name(instance.param.precision);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
+// Every family in f32; bf16 and int8 on formats that are and are not stored so, in every kind of
+// layer.
 INSTANTIATE_TEST_SUITE_P(Models, Laws,
-                         ::testing::Values("tiny-openjev-f32", "tiny-openjev-moe-f32",
-                                           "tiny-openjev-qwen3-f32", "tiny-lev-f32",
-                                           "tiny-nimble-f32", "tiny-kev-f32", "tiny-kev-wide-q4_K",
-                                           "tiny-clef-f32", "tiny-clef-wide-q4_K"),
+                         ::testing::Values(Case{"tiny-openjev-f32", Precision::f32},
+                                           Case{"tiny-openjev-moe-f32", Precision::f32},
+                                           Case{"tiny-openjev-qwen3-f32", Precision::f32},
+                                           Case{"tiny-lev-f32", Precision::f32},
+                                           Case{"tiny-nimble-f32", Precision::f32},
+                                           Case{"tiny-kev-f32", Precision::f32},
+                                           Case{"tiny-kev-wide-q4_K", Precision::f32},
+                                           Case{"tiny-clef-f32", Precision::f32},
+                                           Case{"tiny-clef-wide-q4_K", Precision::f32},
+                                           Case{"tiny-kev-f32", Precision::automatic},
+                                           Case{"tiny-openjev-moe-f32", Precision::bf16},
+                                           Case{"tiny-kev-wide-q4_K", Precision::automatic},
+                                           Case{"tiny-kev-wide-q4_K", Precision::bf16},
+                                           Case{"tiny-openjev-moe-wide-q4_K", Precision::int8},
+                                           Case{"tiny-lev-wide-q8_0", Precision::automatic},
+                                           Case{"tiny-nimble-wide-f16", Precision::automatic}),
                          name_of);
 
 }  // namespace

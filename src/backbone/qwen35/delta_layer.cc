@@ -19,9 +19,10 @@ float sigmoid(float x) { return 1.0f / (1.0f + std::exp(-x)); }
 // they leave their matrices. The gates of the outputs are needed for readers alone.
 void project(const LayerContext& context, const DeltaWeights& weights, const Rows& x,
              const Rows& channels, const Rows& decays, const Rows& betas, const Rows& gates) {
+  // A decay's error is raised to the power of the tokens it lasts for.
   const std::array<Product, 4> products = {{{&weights.qkv, channels},
-                                            {&weights.alpha, decays},
-                                            {&weights.beta, betas},
+                                            {&weights.alpha, decays, true},
+                                            {&weights.beta, betas, true},
                                             {&weights.gate, gates}}};
   if (context.pass.all_read()) {
     multiply(context.net, x, products);

@@ -31,7 +31,9 @@ void route(const NetContext& net, Scratch& scratch, const ExpertSizes& sizes, co
            const Rows& x, std::vector<ExpertShare>& shares) {
   Scratch::Frame frame(scratch);
   const Rows logits = frame.rows(x.count, sizes.expert_count);
-  multiply(net, x, router, logits);
+  // Exact: a rounding error here would pick another expert.
+  const Product product{.matrix = &router, .out = logits, .exact = true};
+  multiply(net, x, std::span(&product, 1));
   shares.resize(at(x.count) * at(sizes.used_count));
   const auto route_row = [&](int row, int) {
     net.kernels->softmax(logits.row(row), sizes.expert_count);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace adjudge::kernel::avx2 {
 
@@ -98,6 +99,44 @@ struct Lanes {
     const Floats low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), index);
     const Floats high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), index);
     return _mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(index, 28)));
+  }
+
+  // Whole numbers, for kernel/simd/blocks.h.
+  static Ints load_ints(const void* from) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  }
+  static Ints all_words(const void* from) {  // four bytes, over and over
+    std::int32_t word;
+    std::memcpy(&word, from, sizeof(word));
+    return _mm256_set1_epi32(word);
+  }
+  static Ints ints_of(Floats v) { return _mm256_castps_si256(v); }
+  static Ints rounded(Floats v) { return _mm256_cvtps_epi32(v); }
+  static Ints max_bits(Ints a, Ints b) { return _mm256_max_epu32(a, b); }
+  static float largest_bits(Ints v) {
+    __m128i four = _mm_max_epu32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    four = _mm_max_epu32(four, _mm_shuffle_epi32(four, 0x4e));
+    return _mm_cvtss_f32(_mm_castsi128_ps(_mm_max_epu32(four, _mm_shuffle_epi32(four, 0xb1))));
+  }
+  static std::int32_t sum_ints(Ints v) {
+    __m128i four = _mm_add_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(four, _mm_shuffle_epi32(four, 0xb1)));
+  }
+  static void store_i8(std::int8_t* to, Ints v) {
+    const __m128i words =
+        _mm_packs_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packs_epi16(words, words));
+  }
+  // Low halves of 16 bytes, then their high halves, through a table of 16.
+  static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {
+    const __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table));
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed));
+    const __m128i low = _mm_and_si128(bytes, _mm_set1_epi8(15));
+    const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15));
+    auto* to = reinterpret_cast<__m128i*>(codes);
+    _mm_storeu_si128(to, _mm_shuffle_epi8(values, low));
+    _mm_storeu_si128(to + 1, _mm_shuffle_epi8(values, high));
   }
 
   // Rows become columns: pairs, then fours, then halves of the register change places.

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace adjudge::kernel::avx512 {
 
@@ -82,6 +83,35 @@ struct Lanes {
   // table[index] for indices below 16.
   static Floats look_up(const float* table, Ints index) {
     return _mm512_permutexvar_ps(index, _mm512_loadu_ps(table));
+  }
+
+  // Whole numbers, for kernel/simd/blocks.h.
+  static Ints load_ints(const void* from) { return _mm512_loadu_si512(from); }
+  static Ints all_words(const void* from) {  // four bytes, over and over
+    std::int32_t word;
+    std::memcpy(&word, from, sizeof(word));
+    return _mm512_set1_epi32(word);
+  }
+  static Ints ints_of(Floats v) { return _mm512_castps_si512(v); }
+  static Ints rounded(Floats v) { return _mm512_cvtps_epi32(v); }
+  static Ints max_bits(Ints a, Ints b) { return _mm512_max_epu32(a, b); }
+  static float largest_bits(Ints v) {
+    return _mm_cvtss_f32(
+        _mm_castsi128_ps(_mm_cvtsi32_si128(static_cast<int>(_mm512_reduce_max_epu32(v)))));
+  }
+  static std::int32_t sum_ints(Ints v) { return _mm512_reduce_add_epi32(v); }
+  static void store_i8(std::int8_t* to, Ints v) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(v));
+  }
+  // Low halves of 16 bytes, then their high halves, through a table of 16.
+  static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {
+    const __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(table));
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed));
+    const __m128i low = _mm_and_si128(bytes, _mm_set1_epi8(15));
+    const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), _mm_set1_epi8(15));
+    auto* to = reinterpret_cast<__m128i*>(codes);
+    _mm_storeu_si128(to, _mm_shuffle_epi8(values, low));
+    _mm_storeu_si128(to + 1, _mm_shuffle_epi8(values, high));
   }
 
   // Rows become columns: pairs, then fours, then quarters of the register change places.

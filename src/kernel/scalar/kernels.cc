@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "gguf/half.h"
+#include "kernel/simd/codes.h"
 #include "kernel/table.h"
 
 namespace adjudge::kernel::scalar {
@@ -46,6 +48,130 @@ void multiply_panel(const float* x, std::size_t x_stride, int rows, const float*
       for (int c = 0; c < kPanelColumns; ++c) sums[c] += x[k] * weights[c];
     }
     for (int c = 0; c < kPanelColumns; ++c) out[c] = accumulate ? out[c] + sums[c] : sums[c];
+  }
+}
+
+// bf16: what fill_panel and multiply_panel do, two inputs to a word.
+
+std::uint32_t pair_of(float even, float odd) {
+  return gguf::bf16_of_float(even) | static_cast<std::uint32_t>(gguf::bf16_of_float(odd)) << 16;
+}
+
+void round_pairs(const float* x, int count, std::uint32_t* out) {
+  for (int i = 0; i < count; i += 2) *out++ = pair_of(x[i], i + 1 < count ? x[i + 1] : 0.0f);
+}
+
+template <gguf::DType type>
+void fill_pairs(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
+                std::uint32_t* panel) {
+  float values[kPanelDepth * kPanelColumns];
+  fill_panel<type>(rows, row_bytes, columns, begin, depth, values);
+  for (int k = 0; k < depth; k += 2) {
+    for (int c = 0; c < kPanelColumns; ++c) {
+      const float* even = values + k * kPanelColumns + c;
+      *panel++ = pair_of(even[0], k + 1 < depth ? even[kPanelColumns] : 0.0f);
+    }
+  }
+}
+
+void multiply_pairs(const std::uint32_t* x, std::size_t x_stride, int rows,
+                    const std::uint32_t* panel, int depth, float* out, std::size_t out_stride,
+                    bool accumulate) {
+  const auto even = [](std::uint32_t pair) { return gguf::float_of_bits(pair << 16); };
+  const auto odd = [](std::uint32_t pair) { return gguf::float_of_bits(pair & 0xffff0000u); };
+  for (int row = 0; row < rows; ++row, x += x_stride, out += out_stride) {
+    float sums[kPanelColumns] = {};
+    for (int k = 0; k < depth; ++k) {
+      const std::uint32_t* weights = panel + k * kPanelColumns;
+      for (int c = 0; c < kPanelColumns; ++c) {
+        sums[c] += even(x[k]) * even(weights[c]);
+        sums[c] += odd(x[k]) * odd(weights[c]);
+      }
+    }
+    for (int c = 0; c < kPanelColumns; ++c) out[c] = accumulate ? out[c] + sums[c] : sums[c];
+  }
+}
+
+// int8: codes lie as (input, column), signed.
+
+struct Words {
+  static float half(std::uint16_t bits) { return gguf::float_of_half(bits); }
+  static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {
+    for (int i = 0; i < 16; ++i) codes[i] = table[packed[i] & 15];
+    for (int i = 0; i < 16; ++i) codes[i + 16] = table[packed[i] >> 4];
+  }
+};
+
+template <class Block, gguf::DType type>
+void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
+                 const BlockPanel& panel) {
+  constexpr BlockForm kForm = block_form(type);
+  const int block_count = depth / kBlockInputs;
+  rows += static_cast<std::size_t>(begin / Block::kValues) * sizeof(Block);
+  for (int c = 0; c < kPanelColumns; ++c, rows += row_bytes) {
+    std::int8_t codes[kPanelDepth] = {};
+    float scales[kPanelDepth] = {}, offsets[kPanelDepth] = {};
+    if (c < columns) {
+      CodeReader<Words>::read_row<Block>(rows, depth, kForm.part_count, codes, scales, offsets);
+    }
+    for (int k = 0; k < depth; ++k) {
+      panel.codes[k * kPanelColumns + c] = static_cast<std::uint8_t>(codes[k]);
+    }
+    for (int i = 0; i < block_count * kForm.part_count; ++i) {
+      panel.scales[i * kPanelColumns + c] = scales[i];
+    }
+    for (int i = 0; kForm.has_offsets && i < block_count; ++i) {
+      panel.offsets[i * kPanelColumns + c] = offsets[i];
+    }
+  }
+}
+
+float quantise_block(const float* x, BlockInput& block) {
+  float largest = 0;
+  for (int i = 0; i < kBlockInputs; ++i) {
+    if (!(fabsf(x[i]) <= largest) && largest == largest) largest = fabsf(x[i]);  // keeps a NaN
+  }
+  block.scale = largest / 127.0f;
+  // A block of (almost) nothing becomes zeros, so that no quotient overflows.
+  const float factor = largest < 0x1p-100f ? 0.0f : 127.0f / largest;
+  int sums[2] = {};
+  for (int i = 0; i < kBlockInputs; ++i) {
+    const float code = nearbyintf(x[i] * factor);
+    block.values[i] = fabsf(code) <= 127 ? static_cast<std::int8_t>(code) : std::int8_t{0};
+    sums[i / 16] += block.values[i];
+  }
+  for (int half = 0; half < 2; ++half) block.bases[half] = -128 * sums[half];
+  block.bases[2] = -128 * (sums[0] + sums[1]);
+  return block.scale * static_cast<float>(sums[0] + sums[1]);
+}
+
+void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride, float* sums) {
+  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) {
+    *sums++ = quantise_block(x + i, *blocks);
+  }
+}
+
+void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
+                     BlockForm form, int block_count, float* out, std::size_t out_stride,
+                     bool accumulate) {
+  const int part_inputs = kBlockInputs / form.part_count;
+  for (int row = 0; row < rows; ++row, ++x, out += out_stride) {
+    for (int c = 0; c < kPanelColumns && !accumulate; ++c) out[c] = 0;
+    for (int part = 0; part < block_count * form.part_count; ++part) {
+      const BlockInput& inputs = x[static_cast<std::size_t>(part / form.part_count) * x_stride];
+      const std::int8_t* values = inputs.values + part % form.part_count * part_inputs;
+      const std::uint8_t* codes = panel.codes + part * part_inputs * kPanelColumns;
+      int dots[kPanelColumns] = {};
+      for (int i = 0; i < part_inputs; ++i, codes += kPanelColumns) {
+        for (int c = 0; c < kPanelColumns; ++c) {
+          dots[c] += values[i] * static_cast<std::int8_t>(codes[c]);
+        }
+      }
+      for (int c = 0; c < kPanelColumns; ++c) {
+        out[c] +=
+            static_cast<float>(dots[c]) * panel.scales[part * kPanelColumns + c] * inputs.scale;
+      }
+    }
   }
 }
 
@@ -169,28 +295,39 @@ void convolve_silu(const float* const* rows, const float* taps, int tap_count, i
 }
 
 template <gguf::DType type>
-void set_fill_panel(Table& table) {
+void set_fills(Table& table) {
   table.fill_panel[static_cast<int>(type)] = fill_panel<type>;
+  table.fill_pairs[static_cast<int>(type)] = fill_pairs<type>;
+}
+
+template <gguf::DType type, class Block>
+void set_all_fills(Table& table) {
+  set_fills<type>(table);
+  table.fill_blocks[static_cast<int>(type)] = fill_blocks<Block, type>;
 }
 
 }  // namespace
 
 void improve(Table& table) {
   using gguf::DType;
-  set_fill_panel<DType::f32>(table);
-  set_fill_panel<DType::f16>(table);
-  set_fill_panel<DType::bf16>(table);
-  set_fill_panel<DType::q4_0>(table);
-  set_fill_panel<DType::q4_1>(table);
-  set_fill_panel<DType::q5_0>(table);
-  set_fill_panel<DType::q5_1>(table);
-  set_fill_panel<DType::q8_0>(table);
-  set_fill_panel<DType::q4_K>(table);
-  set_fill_panel<DType::q5_K>(table);
-  set_fill_panel<DType::q6_K>(table);
-  set_fill_panel<DType::iq4_nl>(table);
-  set_fill_panel<DType::iq4_xs>(table);
+  set_fills<DType::f32>(table);
+  set_fills<DType::f16>(table);
+  set_fills<DType::bf16>(table);
+  set_all_fills<DType::q4_0, gguf::BlockQ4_0>(table);
+  set_all_fills<DType::q4_1, gguf::BlockQ4_1>(table);
+  set_all_fills<DType::q5_0, gguf::BlockQ5_0>(table);
+  set_all_fills<DType::q5_1, gguf::BlockQ5_1>(table);
+  set_all_fills<DType::q8_0, gguf::BlockQ8_0>(table);
+  set_all_fills<DType::q4_K, gguf::BlockQ4_K>(table);
+  set_all_fills<DType::q5_K, gguf::BlockQ5_K>(table);
+  set_all_fills<DType::q6_K, gguf::BlockQ6_K>(table);
+  set_all_fills<DType::iq4_nl, gguf::BlockIq4Nl>(table);
+  set_all_fills<DType::iq4_xs, gguf::BlockIq4Xs>(table);
   table.multiply_panel = multiply_panel;
+  table.round_pairs = round_pairs;
+  table.multiply_pairs = multiply_pairs;
+  table.quantise = quantise;
+  table.multiply_blocks = multiply_blocks;
   table.dot = dot;
   table.add_scaled = add_scaled;
   table.rms_norm = rms_norm;

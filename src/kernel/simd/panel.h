@@ -2,8 +2,10 @@
 // Everything is static or unnamed: units of several levels include this and must share nothing.
 #pragma once
 
+#include <cstring>
+
 #include "kernel/simd/decode.h"
-#include "kernel/table.h"
+#include "kernel/simd/turn.h"
 
 namespace adjudge::kernel {
 
@@ -13,23 +15,54 @@ namespace {
 constexpr int kTurnDepth = 256;
 static_assert(kPanelDepth % kTurnDepth == 0);
 
-// Turns (V::kCount rows, depth) at `values` into `panel`, V::kCount columns wide.
+// Rounds to bfloat16, two values to a word; behind an odd count stands a zero.
 template <class V>
-void turn(const float* values, std::size_t stride, int depth, float* panel) {
-  for (int k = 0; k < depth; k += V::kCount) {
-    typename V::Floats tile[V::kCount];
-    for (int lane = 0; lane < V::kCount; ++lane) {
-      tile[lane] = V::load(values + static_cast<std::size_t>(lane) * stride + k);
-    }
-    V::transpose(tile);
-    const int count = depth - k < V::kCount ? depth - k : V::kCount;
-    for (int i = 0; i < count; ++i) V::store(panel + (k + i) * kPanelColumns, tile[i]);
+void round_pairs(const float* x, int count, std::uint32_t* out) {
+  constexpr int kValues = 2 * V::kCount;
+  int i = 0;
+  for (; i + kValues <= count; i += kValues) {
+    V::store_pairs(out + i / 2, V::load(x + i), V::load(x + i + V::kCount));
   }
+  if (i == count) return;
+  float values[kValues] = {};
+  std::uint32_t words[V::kCount];
+  for (int j = 0; i + j < count; ++j) values[j] = x[i + j];
+  V::store_pairs(words, V::load(values), V::load(values + V::kCount));
+  std::memcpy(out + i / 2, words, static_cast<std::size_t>(count - i + 1) / 2 * sizeof(words[0]));
 }
 
-template <class V, class RowDecoder, class Block>
+// What a product is made of, step by step along the inner dimension: one input of f32 at a time.
+template <class V>
+struct SingleTerms {
+  using Word = float;
+  static constexpr int kInputs = 1;  // in a word
+  static typename V::Floats spread(const float* x) { return V::all(*x); }
+  static typename V::Floats add(typename V::Floats input, typename V::Floats weights,
+                                typename V::Floats sum) {
+    return V::fma(input, weights, sum);
+  }
+  static void pack(float*, int) {}
+};
+
+// ... or two of bfloat16, in levels that multiply them.
+template <class V>
+struct PairTerms {
+  using Word = std::uint32_t;
+  static constexpr int kInputs = 2;
+  static typename V::Floats spread(const std::uint32_t* x) { return V::all_pairs(*x); }
+  static typename V::Floats add(typename V::Floats input, typename V::Floats weights,
+                                typename V::Floats sum) {
+    return V::add_pairs(input, weights, sum);
+  }
+  // In place: words never overtake the values they are made of.
+  static void pack(float* values, int count) {
+    round_pairs<V>(values, count, reinterpret_cast<std::uint32_t*>(values));
+  }
+};
+
+template <class V, class Terms, class RowDecoder, class Block>
 void fill_panel(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
-                float* panel) {
+                typename Terms::Word* panel) {
   // One cache line more than the depth, or the rows' lines would share a few sets of L1. Also what
   // the last turn may read past an odd depth.
   constexpr int kStride = kTurnDepth + 16;
@@ -47,25 +80,29 @@ void fill_panel(const std::byte* rows, std::size_t row_bytes, int columns, int b
         } else {
           for (int i = 0; i < count; ++i) out[i] = 0;
         }
+        Terms::pack(out, count);
       }
-      turn<V>(values, kStride, count, panel + k * kPanelColumns);
+      const int words = (count + Terms::kInputs - 1) / Terms::kInputs;
+      turn<V>(values, kStride, words, panel + k / Terms::kInputs * kPanelColumns);
     }
   }
 }
 
 // kRows rows by two vectors of columns, in registers for the whole depth. Every output is one chain
 // of multiply-adds along k, so its bits know nothing of kRows.
-template <class V, int kRows>
-void multiply_tile(const float* x, std::size_t x_stride, const float* panel, int depth, float* out,
-                   std::size_t out_stride, bool accumulate) {
+template <class V, class Terms, int kRows>
+void multiply_tile(const typename Terms::Word* x, std::size_t x_stride,
+                   const typename Terms::Word* panel, int depth, float* out, std::size_t out_stride,
+                   bool accumulate) {
   typename V::Floats sums[kRows][2];
   for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = V::zero();
   for (int k = 0; k < depth; ++k, panel += kPanelColumns) {
     const typename V::Floats left = V::load(panel), right = V::load(panel + V::kCount);
     for (int row = 0; row < kRows; ++row) {
-      const typename V::Floats input = V::all(x[static_cast<std::size_t>(row) * x_stride + k]);
-      sums[row][0] = V::fma(input, left, sums[row][0]);
-      sums[row][1] = V::fma(input, right, sums[row][1]);
+      const typename V::Floats input =
+          Terms::spread(x + static_cast<std::size_t>(row) * x_stride + k);
+      sums[row][0] = Terms::add(input, left, sums[row][0]);
+      sums[row][1] = Terms::add(input, right, sums[row][1]);
     }
   }
   for (int row = 0; row < kRows; ++row) {
@@ -79,25 +116,25 @@ void multiply_tile(const float* x, std::size_t x_stride, const float* panel, int
   }
 }
 
-using MultiplyTile = void (*)(const float*, std::size_t, const float*, int, float*, std::size_t,
-                              bool);
-
 // multiply_tile for 1 to V::kTileRows rows.
-template <class V>
+template <class V, class Terms>
 struct Tiles {
-  MultiplyTile of_rows[V::kTileRows + 1] = {};
+  using Word = typename Terms::Word;
+  void (*of_rows[V::kTileRows + 1])(const Word*, std::size_t, const Word*, int, float*, std::size_t,
+                                    bool) = {};
   template <int kRows>
   constexpr void add() {
-    of_rows[kRows] = multiply_tile<V, kRows>;
+    of_rows[kRows] = multiply_tile<V, Terms, kRows>;
     if constexpr (kRows > 1) add<kRows - 1>();
   }
   constexpr Tiles() { add<V::kTileRows>(); }
 };
 
-template <class V>
-void multiply_panel(const float* x, std::size_t x_stride, int rows, const float* panel, int depth,
-                    float* out, std::size_t out_stride, bool accumulate) {
-  static constexpr Tiles<V> kTiles;
+template <class V, class Terms>
+void multiply_panel(const typename Terms::Word* x, std::size_t x_stride, int rows,
+                    const typename Terms::Word* panel, int depth, float* out,
+                    std::size_t out_stride, bool accumulate) {
+  static constexpr Tiles<V, Terms> kTiles;
   // Tiles of nearly one size: 13 rows are 7 and 6, as a tile of one would wait for its own sums.
   for (int tiles = (rows + V::kTileRows - 1) / V::kTileRows; tiles > 0; --tiles) {
     const int count = (rows + tiles - 1) / tiles;
@@ -111,26 +148,38 @@ void multiply_panel(const float* x, std::size_t x_stride, int rows, const float*
   }
 }
 
+// Sets fill[type] for every format.
+template <class V, class Terms, class Fill>
+void set_fills(Fill* fill) {
+  const auto set = [=](gguf::DType type, Fill entry) { fill[static_cast<int>(type)] = entry; };
+  using gguf::DType;
+  set(DType::f32, fill_panel<V, Terms, PlainDecoder<V>, gguf::BlockF32>);
+  set(DType::f16, fill_panel<V, Terms, PlainDecoder<V>, gguf::BlockF16>);
+  set(DType::bf16, fill_panel<V, Terms, PlainDecoder<V>, gguf::BlockBf16>);
+  set(DType::q4_0, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ4_0>);
+  set(DType::q4_1, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ4_1>);
+  set(DType::q5_0, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ5_0>);
+  set(DType::q5_1, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ5_1>);
+  set(DType::q8_0, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ8_0>);
+  set(DType::q4_K, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ4_K>);
+  set(DType::q5_K, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ5_K>);
+  set(DType::q6_K, fill_panel<V, Terms, Decoder<V>, gguf::BlockQ6_K>);
+  set(DType::iq4_nl, fill_panel<V, Terms, Decoder<V>, gguf::BlockIq4Nl>);
+  set(DType::iq4_xs, fill_panel<V, Terms, Decoder<V>, gguf::BlockIq4Xs>);
+}
+
 template <class V>
 void improve_panels(Table& table) {
-  const auto set = [&](gguf::DType type, FillPanel fill) {
-    table.fill_panel[static_cast<int>(type)] = fill;
-  };
-  using gguf::DType;
-  set(DType::f32, fill_panel<V, PlainDecoder<V>, gguf::BlockF32>);
-  set(DType::f16, fill_panel<V, PlainDecoder<V>, gguf::BlockF16>);
-  set(DType::bf16, fill_panel<V, PlainDecoder<V>, gguf::BlockBf16>);
-  set(DType::q4_0, fill_panel<V, Decoder<V>, gguf::BlockQ4_0>);
-  set(DType::q4_1, fill_panel<V, Decoder<V>, gguf::BlockQ4_1>);
-  set(DType::q5_0, fill_panel<V, Decoder<V>, gguf::BlockQ5_0>);
-  set(DType::q5_1, fill_panel<V, Decoder<V>, gguf::BlockQ5_1>);
-  set(DType::q8_0, fill_panel<V, Decoder<V>, gguf::BlockQ8_0>);
-  set(DType::q4_K, fill_panel<V, Decoder<V>, gguf::BlockQ4_K>);
-  set(DType::q5_K, fill_panel<V, Decoder<V>, gguf::BlockQ5_K>);
-  set(DType::q6_K, fill_panel<V, Decoder<V>, gguf::BlockQ6_K>);
-  set(DType::iq4_nl, fill_panel<V, Decoder<V>, gguf::BlockIq4Nl>);
-  set(DType::iq4_xs, fill_panel<V, Decoder<V>, gguf::BlockIq4Xs>);
-  table.multiply_panel = multiply_panel<V>;
+  set_fills<V, SingleTerms<V>>(table.fill_panel);
+  table.multiply_panel = multiply_panel<V, SingleTerms<V>>;
+}
+
+template <class V>
+void improve_pairs(Table& table) {
+  set_fills<V, PairTerms<V>>(table.fill_pairs);
+  table.round_pairs = round_pairs<V>;
+  table.multiply_pairs = multiply_panel<V, PairTerms<V>>;
+  table.fast_bf16 = true;
 }
 
 }  // namespace

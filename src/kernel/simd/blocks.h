@@ -1,0 +1,200 @@
+// Block-exact int8 (kernel/blocks.h), written in a level's lanes: its lanes.h and what BlockLanes
+// add, the dot product of four bytes.
+// Everything is static or unnamed: units of several levels include this and must share nothing.
+#pragma once
+
+#include "kernel/simd/codes.h"
+#include "kernel/simd/turn.h"
+#include "kernel/table.h"
+
+namespace adjudge::kernel {
+
+namespace {
+
+inline constexpr int kBlocksMax = kPanelDepth / kBlockInputs;
+
+// The rows of a panel, V::kCount at a time, before they are turned. Lines end one cache line late,
+// or they would share a few sets of L1.
+template <class V>
+struct CodeRows {
+  static constexpr int kCodeStride = kPanelDepth / 4 + 16;  // words of four codes
+  static constexpr int kScaleStride = 2 * kBlocksMax + 16;
+
+  alignas(64) std::int8_t codes[V::kCount * kCodeStride * 4];
+  alignas(64) float scales[V::kCount * kScaleStride];
+  alignas(64) float offsets[V::kCount * kScaleStride];
+};
+
+template <class V, class Block, gguf::DType type>
+void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
+                 const BlockPanel& panel) {
+  constexpr BlockForm kForm = block_form(type);
+  using Rows = CodeRows<V>;
+  Rows read;
+  const int block_count = depth / kBlockInputs;
+  rows += static_cast<std::size_t>(begin / Block::kValues) * sizeof(Block);
+  for (int column = 0; column < kPanelColumns; column += V::kCount) {
+    for (int lane = 0; lane < V::kCount; ++lane) {
+      std::int8_t* codes = read.codes + lane * Rows::kCodeStride * 4;
+      float* scales = read.scales + lane * Rows::kScaleStride;
+      float* offsets = read.offsets + lane * Rows::kScaleStride;
+      if (column + lane < columns) {
+        const auto row = static_cast<std::size_t>(column + lane);
+        CodeReader<V>::template read_row<Block>(rows + row * row_bytes, depth, kForm.part_count,
+                                                codes, scales, offsets);
+        for (int i = 0; i < depth; ++i)
+          codes[i] = static_cast<std::int8_t>(codes[i] ^ V::kCodeFlip);
+      } else {
+        std::memset(codes, V::kCodeFlip, static_cast<std::size_t>(depth));
+        std::memset(scales, 0, sizeof(float) * Rows::kScaleStride);
+        std::memset(offsets, 0, sizeof(float) * Rows::kScaleStride);
+      }
+    }
+    turn<V>(read.codes, Rows::kCodeStride, depth / 4, panel.codes + 4 * column);
+    turn<V>(read.scales, Rows::kScaleStride, block_count * kForm.part_count, panel.scales + column);
+    if (kForm.has_offsets) {
+      turn<V>(read.offsets, Rows::kScaleStride, block_count, panel.offsets + column);
+    }
+  }
+}
+
+// A block by `largest` / 127; a block of (almost) nothing becomes zeros, so that no quotient
+// overflows; one with a NaN or an infinity gets a scale that shows it.
+template <class V>
+float quantise_block(const float* x, BlockInput& block) {
+  typename V::Ints most = V::all_bits(0);
+  for (int i = 0; i < kBlockInputs; i += V::kCount) {
+    most = V::max_bits(most, V::bits_and(V::ints_of(V::load(x + i)), V::all_bits(0x7fffffffu)));
+  }
+  const float largest = V::largest_bits(most);
+  block.scale = largest / 127.0f;
+  const auto factor = V::all(largest < 0x1p-100f ? 0.0f : 127.0f / largest);
+  std::int32_t sums[2] = {};
+  for (int i = 0; i < kBlockInputs; i += V::kCount) {
+    const typename V::Ints codes = V::rounded(V::mul(V::load(x + i), factor));
+    V::store_i8(block.values + i, codes);
+    sums[i / 16] += V::sum_ints(codes);
+  }
+  block.bases[0] = -128 * sums[0];
+  block.bases[1] = -128 * sums[1];
+  block.bases[2] = -128 * (sums[0] + sums[1]);
+  return block.scale * static_cast<float>(sums[0] + sums[1]);
+}
+
+template <class V>
+void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride, float* sums) {
+  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) {
+    *sums++ = quantise_block<V>(x + i, *blocks);
+  }
+}
+
+// kRows rows by V::kBlockVectors vectors of columns. An output is one chain over blocks and their
+// parts, so its bits know nothing of kRows.
+template <class V, int kParts, int kRows>
+void multiply_block_tile(const BlockInput* x, std::size_t x_stride, const std::uint8_t* codes,
+                         const float* scales, int block_count, float* out, std::size_t out_stride,
+                         bool accumulate) {
+  using Floats = typename V::Floats;
+  using Ints = typename V::Ints;
+  constexpr int kWords = kBlockInputs / 4 / kParts;
+  constexpr int kVectors = V::kBlockVectors;
+  Floats sums[kRows][kVectors];
+  for (int row = 0; row < kRows; ++row) {
+    const float* from = out + static_cast<std::size_t>(row) * out_stride;
+    for (int j = 0; j < kVectors; ++j) {
+      sums[row][j] = accumulate ? V::load(from + j * V::kCount) : V::zero();
+    }
+  }
+  for (int block = 0; block < block_count; ++block, x += x_stride) {
+    for (int part = 0; part < kParts; ++part, scales += kPanelColumns) {
+      Ints dots[kRows][kVectors];
+      for (int row = 0; row < kRows; ++row) {
+        for (int j = 0; j < kVectors; ++j) dots[row][j] = V::base(x[row], kParts == 1 ? 2 : part);
+      }
+      for (int word = 0; word < kWords; ++word, codes += 4 * kPanelColumns) {
+        Ints weights[kVectors];
+        for (int j = 0; j < kVectors; ++j) weights[j] = V::load_ints(codes + 4 * j * V::kCount);
+        for (int row = 0; row < kRows; ++row) {
+          const Ints input = V::all_words(x[row].values + 4 * (part * kWords + word));
+          for (int j = 0; j < kVectors; ++j) dots[row][j] = V::dot(weights[j], input, dots[row][j]);
+        }
+      }
+      for (int row = 0; row < kRows; ++row) {
+        const Floats scale = V::all(x[row].scale);
+        for (int j = 0; j < kVectors; ++j) {
+          const Floats scaled = V::mul(V::floats(dots[row][j]), V::load(scales + j * V::kCount));
+          sums[row][j] = V::fma(scaled, scale, sums[row][j]);
+        }
+      }
+    }
+  }
+  for (int row = 0; row < kRows; ++row) {
+    float* to = out + static_cast<std::size_t>(row) * out_stride;
+    for (int j = 0; j < kVectors; ++j) V::store(to + j * V::kCount, sums[row][j]);
+  }
+}
+
+using MultiplyBlockTile = void (*)(const BlockInput*, std::size_t, const std::uint8_t*,
+                                   const float*, int, float*, std::size_t, bool);
+
+// multiply_block_tile for 1 to V::kBlockRows rows.
+template <class V, int kParts>
+struct BlockTiles {
+  MultiplyBlockTile of_rows[V::kBlockRows + 1] = {};
+  template <int kRows>
+  constexpr void add() {
+    of_rows[kRows] = multiply_block_tile<V, kParts, kRows>;
+    if constexpr (kRows > 1) add<kRows - 1>();
+  }
+  constexpr BlockTiles() { add<V::kBlockRows>(); }
+};
+
+// Unsigned is V, or what multiplies the codes of formats with offsets, which are never negative.
+template <class V, class Unsigned>
+void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
+                     BlockForm form, int block_count, float* out, std::size_t out_stride,
+                     bool accumulate) {
+  static constexpr BlockTiles<V, 1> kWhole;
+  static constexpr BlockTiles<V, 2> kHalves;
+  static constexpr BlockTiles<Unsigned, 1> kUnsigned;
+  const MultiplyBlockTile* of_rows = form.has_offsets       ? kUnsigned.of_rows
+                                     : form.part_count == 1 ? kWhole.of_rows
+                                                            : kHalves.of_rows;
+  for (int tiles = (rows + V::kBlockRows - 1) / V::kBlockRows; tiles > 0; --tiles) {
+    const int count = (rows + tiles - 1) / tiles;
+    for (int column = 0; column < kPanelColumns; column += V::kBlockVectors * V::kCount) {
+      of_rows[count](x, x_stride, panel.codes + 4 * column, panel.scales + column, block_count,
+                     out + column, out_stride, accumulate);
+    }
+    x += count;
+    out += static_cast<std::size_t>(count) * out_stride;
+    rows -= count;
+  }
+}
+
+template <class V, class Block, gguf::DType type>
+void set_fill_blocks(Table& table) {
+  table.fill_blocks[static_cast<int>(type)] = fill_blocks<V, Block, type>;
+}
+
+template <class V, class Unsigned = V>
+void improve_blocks(Table& table) {
+  using gguf::DType;
+  set_fill_blocks<V, gguf::BlockQ4_0, DType::q4_0>(table);
+  set_fill_blocks<V, gguf::BlockQ4_1, DType::q4_1>(table);
+  set_fill_blocks<V, gguf::BlockQ5_0, DType::q5_0>(table);
+  set_fill_blocks<V, gguf::BlockQ5_1, DType::q5_1>(table);
+  set_fill_blocks<V, gguf::BlockQ8_0, DType::q8_0>(table);
+  set_fill_blocks<V, gguf::BlockQ4_K, DType::q4_K>(table);
+  set_fill_blocks<V, gguf::BlockQ5_K, DType::q5_K>(table);
+  set_fill_blocks<V, gguf::BlockQ6_K, DType::q6_K>(table);
+  set_fill_blocks<V, gguf::BlockIq4Nl, DType::iq4_nl>(table);
+  set_fill_blocks<V, gguf::BlockIq4Xs, DType::iq4_xs>(table);
+  table.quantise = quantise<V>;
+  table.multiply_blocks = multiply_blocks<V, Unsigned>;
+  table.fast_int8 = true;
+}
+
+}  // namespace
+
+}  // namespace adjudge::kernel

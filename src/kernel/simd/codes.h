@@ -1,0 +1,148 @@
+// Readers of the quantised formats: a block's codes, scales and offsets (kernel/blocks.h). Loops
+// over bytes that every compiler turns into vectors; only look-ups and halves need a level's own
+// words. Everything is static or unnamed: units of several levels include this and must share
+// nothing.
+#pragma once
+
+#include <cstring>
+
+#include "gguf/dtype_iq4_nl.h"
+#include "gguf/dtype_iq4_xs.h"
+#include "gguf/dtype_q4_0.h"
+#include "gguf/dtype_q4_1.h"
+#include "gguf/dtype_q4_k.h"
+#include "gguf/dtype_q5_0.h"
+#include "gguf/dtype_q5_1.h"
+#include "gguf/dtype_q5_k.h"
+#include "gguf/dtype_q6_k.h"
+#include "gguf/dtype_q8_0.h"
+#include "kernel/blocks.h"
+
+namespace adjudge::kernel {
+
+namespace {
+
+// W: half(bits) and look_up(table, packed, codes), see Lanes.
+template <class W>
+struct CodeReader {
+  // Low halves of 16 bytes, then their high halves, minus `zero`.
+  static void read_nibbles(const std::uint8_t* packed, int zero, std::int8_t* codes) {
+    for (int i = 0; i < 16; ++i) codes[i] = static_cast<std::int8_t>((packed[i] & 15) - zero);
+    for (int i = 0; i < 16; ++i) codes[i + 16] = static_cast<std::int8_t>((packed[i] >> 4) - zero);
+  }
+
+  // The same with bit i of `high` as the fifth bit of code i.
+  static void read_fives(const std::uint8_t* packed, std::uint32_t high, int zero,
+                         std::int8_t* codes) {
+    read_nibbles(packed, zero, codes);
+    for (int i = 0; i < 32; ++i) {
+      codes[i] = static_cast<std::int8_t>(codes[i] + static_cast<int>((high >> i & 1u) << 4));
+    }
+  }
+
+  static void read(const gguf::BlockQ4_0& block, std::int8_t* codes, float* scales, float*) {
+    scales[0] = W::half(block.scale);
+    read_nibbles(block.values, 8, codes);
+  }
+
+  static void read(const gguf::BlockQ4_1& block, std::int8_t* codes, float* scales,
+                   float* offsets) {
+    scales[0] = W::half(block.scale);
+    offsets[0] = W::half(block.offset);
+    read_nibbles(block.values, 0, codes);
+  }
+
+  static void read(const gguf::BlockQ5_0& block, std::int8_t* codes, float* scales, float*) {
+    scales[0] = W::half(block.scale);
+    read_fives(block.values, block.high, 16, codes);
+  }
+
+  static void read(const gguf::BlockQ5_1& block, std::int8_t* codes, float* scales,
+                   float* offsets) {
+    scales[0] = W::half(block.scale);
+    offsets[0] = W::half(block.offset);
+    read_fives(block.values, block.high, 0, codes);
+  }
+
+  static void read(const gguf::BlockQ8_0& block, std::int8_t* codes, float* scales, float*) {
+    scales[0] = W::half(block.scale);
+    std::memcpy(codes, block.values, 32);
+  }
+
+  static void read_k_scales(const std::uint8_t* packed, float scale, float minimum, float* scales,
+                            float* offsets) {
+    const gguf::KScales groups = gguf::unpack_k_scales(packed);
+    for (int i = 0; i < 8; ++i) scales[i] = scale * static_cast<float>(groups.scales[i]);
+    for (int i = 0; i < 8; ++i) offsets[i] = -minimum * static_cast<float>(groups.minima[i]);
+  }
+
+  static void read(const gguf::BlockQ4_K& block, std::int8_t* codes, float* scales,
+                   float* offsets) {
+    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+    for (int pair = 0; pair < 4; ++pair, codes += 64) {
+      const std::uint8_t* packed = block.values + pair * 32;
+      for (int i = 0; i < 32; ++i) codes[i] = static_cast<std::int8_t>(packed[i] & 15);
+      for (int i = 0; i < 32; ++i) codes[i + 32] = static_cast<std::int8_t>(packed[i] >> 4);
+    }
+  }
+
+  static void read(const gguf::BlockQ5_K& block, std::int8_t* codes, float* scales,
+                   float* offsets) {
+    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+    for (int pair = 0; pair < 4; ++pair, codes += 64) {
+      const std::uint8_t* packed = block.values + pair * 32;
+      for (int i = 0; i < 32; ++i) {
+        const int fifth = block.high[i] >> (2 * pair) & 1;
+        codes[i] = static_cast<std::int8_t>((packed[i] & 15) | fifth << 4);
+      }
+      for (int i = 0; i < 32; ++i) {
+        const int fifth = block.high[i] >> (2 * pair + 1) & 1;
+        codes[i + 32] = static_cast<std::int8_t>(packed[i] >> 4 | fifth << 4);
+      }
+    }
+  }
+
+  static void read(const gguf::BlockQ6_K& block, std::int8_t* codes, float* scales, float*) {
+    const float scale = W::half(block.scale);
+    for (int i = 0; i < 16; ++i) scales[i] = scale * static_cast<float>(block.scales[i]);
+    for (int quarter = 0; quarter < 8; ++quarter, codes += 32) {
+      const int half = quarter / 4, place = quarter % 4;
+      const std::uint8_t* low = block.low + half * 64 + place % 2 * 32;
+      const std::uint8_t* high = block.high + half * 32;
+      for (int i = 0; i < 32; ++i) {
+        const int code = (low[i] >> place / 2 * 4 & 15) | (high[i] >> place * 2 & 3) << 4;
+        codes[i] = static_cast<std::int8_t>(code - 32);
+      }
+    }
+  }
+
+  static void read(const gguf::BlockIq4Nl& block, std::int8_t* codes, float* scales, float*) {
+    scales[0] = W::half(block.scale);
+    W::look_up(gguf::kIq4Values, block.values, codes);
+  }
+
+  static void read(const gguf::BlockIq4Xs& block, std::int8_t* codes, float* scales, float*) {
+    const float scale = W::half(block.scale);
+    for (int group = 0; group < 8; ++group) {
+      const int low = block.scales_low[group / 2] >> group % 2 * 4 & 15;
+      const int high = block.scales_high >> group * 2 & 3;
+      scales[group] = scale * static_cast<float>((low | high << 4) - 32);
+      W::look_up(gguf::kIq4Values, block.values + group * 16, codes + group * 32);
+    }
+  }
+
+  // `depth` inputs of blocks that start at `row`; a whole number of blocks.
+  template <class Block>
+  static void read_row(const std::byte* row, int depth, int part_count, std::int8_t* codes,
+                       float* scales, float* offsets) {
+    const auto* blocks = reinterpret_cast<const Block*>(row);
+    for (int k = 0; k < depth; k += Block::kValues) {
+      const int block = k / kBlockInputs;
+      read(blocks[k / Block::kValues], codes + k, scales + block * part_count, offsets + block);
+    }
+  }
+};
+
+}  // namespace
+
+}  // namespace adjudge::kernel
