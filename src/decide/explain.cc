@@ -152,6 +152,16 @@ Value describe_weights(const gguf::File& file) {
   return json::object(std::move(formats));
 }
 
+// What --precision auto computes in on this machine, by weight format.
+Value describe_precision(const gguf::File& file) {
+  std::vector<Member> formats;
+  for (const auto& [format, arithmetic] :
+       describe_arithmetic(file, kernel::make_table(), Precision::automatic)) {
+    formats.push_back({format, json::string(arithmetic)});
+  }
+  return json::object({{"auto", json::object(std::move(formats))}});
+}
+
 Value describe_tokenizer(const ModelFile& file) {
   const text::Tokenizer& tokenizer = file.tokenizer();
   std::vector<Value> special;
@@ -198,6 +208,7 @@ json::Value inspect(const ModelFile& file) {
                        {"calibration", describe_calibration(file.compiler().calibration())},
                        {"backbone", describe_backbone(file.traits())},
                        {"weights", describe_weights(file.file())},
+                       {"precision", describe_precision(file.file())},
                        {"tokenizer", describe_tokenizer(file)}});
 }
 

@@ -50,7 +50,8 @@ class Golden : public ::testing::TestWithParam<Case> {};
 TEST_P(Golden, AnswersAsRecorded) {
   const Case& golden = GetParam();
   Runtime runtime({.thread_count = 1});
-  const auto model = Model::open(testing::tiny_model(golden.model), runtime, {.isa = golden.isa});
+  const auto model = Model::open(testing::tiny_model(golden.model), runtime,
+                                 {.precision = Precision::f32, .isa = golden.isa});
   ASSERT_TRUE(model.ok()) << model.error().message();
   CheckOptions options;
   options.compile.faithful = true;
@@ -87,7 +88,8 @@ TEST(Golden, AnswersWhatOnlyASmallServerRefuses) {
   for (const json::Value& line : testing::golden_lines("limits")) {
     const std::string name = line.find("model")->text;
     if (name.find("laya") != std::string::npos) continue;
-    const auto model = Model::open(testing::tiny_model(name), runtime, {});
+    const auto model =
+        Model::open(testing::tiny_model(name), runtime, {.precision = Precision::f32});
     ASSERT_TRUE(model.ok()) << model.error().message();
     CheckOptions options;
     options.compile.faithful = true;
