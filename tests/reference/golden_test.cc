@@ -81,6 +81,26 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Golden, ::testing::ValuesIn(all_cases()), name_of);
 
+// Recorded from the same server beside the common requests: up to 255 options, long ones, many
+// questions.
+TEST(Golden, ManyAndLongOptionsAreAnsweredAsRecorded) {
+  Runtime runtime({.thread_count = 1});
+  const auto model =
+      Model::open(testing::tiny_model("tiny-clef-f32"), runtime, {.precision = Precision::f32});
+  ASSERT_TRUE(model.ok()) << model.error().message();
+  CheckOptions options;
+  options.compile.faithful = true;
+  for (const json::Value& line : testing::golden_lines("clef.more")) {
+    const auto checked = check_line(*model.value(), line, options);
+    ASSERT_TRUE(checked.ok()) << checked.error().message();
+    const CheckedLine& result = checked.value();
+    const bool answered = line.find("status")->text == "200";
+    EXPECT_EQ(result.outcome, answered ? CheckOutcome::compared : CheckOutcome::refused)
+        << result.id << ": " << result.place;
+    EXPECT_LE(result.difference, kFloatLimit) << result.id << ": " << result.place;
+  }
+}
+
 // What a small server of the reference refuses for its context or batch, ours answers: it has
 // neither limit here.
 TEST(Golden, AnswersWhatOnlyASmallServerRefuses) {
