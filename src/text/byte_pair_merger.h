@@ -1,5 +1,4 @@
-// Byte-pair encoding of one piece: neighbours are merged, the pair with the lowest rank first and
-// the leftmost of equals, until no pair has a rank (llama.cpp src/llama-vocab.cpp,
+// Byte-pair encoding of one piece, from its bytes (llama.cpp src/llama-vocab.cpp,
 // llm_tokenizer_bpe_session). Knows nothing about how texts are cut into pieces.
 #pragma once
 
@@ -8,9 +7,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "text/pair_map.h"
+#include "text/pair_merger.h"
 #include "text/vocabulary.h"
 
 namespace adjudge::text {
@@ -28,38 +26,15 @@ class BytePairMerger {
   void encode(std::string_view piece, Scratch& scratch, Tokens& out) const;
 
  private:
-  // Symbols below the vocabulary's count are tokens; the others are texts that occur only on the
-  // way.
-  using Symbol = std::int32_t;
-
-  struct Part {
-    Symbol symbol = 0;
-    int bytes = 0;  // 0: merged into a part to the left
-    int previous = -1;
-    int next = -1;
-  };
-  // A pair that may be merged, unless one of its parts has grown or gone since.
-  struct Pair {
-    int rank = 0;
-    int left = 0;
-    int bytes = 0;  // of both
-    Symbol symbol = 0;
-  };
-
   enum class Knowledge : std::uint8_t { none, merges_to_itself, merges_to_others };
 
-  explicit BytePairMerger(const Vocabulary& vocabulary, bool takes_whole_words,
-                          std::size_t merge_count);
+  BytePairMerger(const Vocabulary& vocabulary, PairMerger merger, bool takes_whole_words);
   void merge(std::string_view piece, Scratch& scratch, Tokens& out) const;
-  void split_into_bytes(std::string_view piece, Scratch& scratch) const;
-  void offer(int left, Scratch& scratch) const;
-  void append(Symbol symbol, Tokens& out) const;
 
   const Vocabulary* vocabulary_;
+  PairMerger merger_;
   bool takes_whole_words_;
-  PairMap merges_;
-  std::array<Symbol, 256> byte_symbols_{};
-  std::vector<Tokens> leftovers_;  // of the symbols that are no tokens
+  std::array<PairMerger::Symbol, 256> byte_symbols_{};
   // What was found out about words that are tokens. Only facts are ever written, so threads need
   // not agree on the order.
   std::unique_ptr<std::atomic<Knowledge>[]> knowledge_;
@@ -67,8 +42,7 @@ class BytePairMerger {
 
 struct BytePairMerger::Scratch {
   std::string letters;
-  std::vector<Part> parts;
-  std::vector<Pair> heap;
+  PairMerger::Scratch merging;
 };
 
 }  // namespace adjudge::text

@@ -10,11 +10,15 @@ namespace adjudge::text {
 
 struct Split {
   std::string_view name;
-  // The offset behind the piece that starts at `begin`, which lies before the end of `text`.
+  // The offset behind the piece that starts at `begin`, which lies before the end of `text`. Null:
+  // the tokenizer is not byte-level and cuts words itself.
   std::size_t (*piece_end)(std::string_view text, std::size_t begin);
   bool takes_whole_words;  // a piece that is a token is taken without merging ("ignore_merges")
   bool adds_bos;           // unless the file says otherwise
 };
+
+// Words that begin with a visible space: metaspace_encoder.h.
+inline constexpr std::string_view kMetaspaceSplit = "mmbert";
 
 // The split that a value of tokenizer.ggml.pre names; null where it is none of ours.
 const Split* find_split(std::string_view pre);

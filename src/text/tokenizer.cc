@@ -6,6 +6,8 @@
 #include "gguf/quoted.h"
 #include "text/byte_alphabet.h"
 #include "text/byte_pair_merger.h"
+#include "text/metaspace_encoder.h"
+#include "text/run_encoder.h"
 #include "text/special_matcher.h"
 #include "text/split.h"
 #include "text/unicode.h"
@@ -25,18 +27,40 @@ Error unsupported(std::string_view key, std::string_view found, const std::strin
                                          ", supported: " + supported};
 }
 
-struct BytePairParts {
+// Byte-level encoding: the split's pieces, each merged from its bytes.
+class ByteLevelEncoder final : public RunEncoder {
+ public:
+  ByteLevelEncoder(const Split& split, BytePairMerger merger)
+      : split_(split), merger_(std::move(merger)) {}
+
+  void encode(std::string_view run, Tokens& out) const override {
+    BytePairMerger::Scratch scratch;
+    for (std::size_t begin = 0; begin < run.size();) {
+      const std::size_t end = split_.piece_end(run, begin);
+      merger_.encode(run.substr(begin, end - begin), scratch, out);
+      begin = end;
+    }
+  }
+
+  std::string text_of(std::string_view stored) const override { return bytes_of_letters(stored); }
+
+ private:
+  const Split& split_;
+  BytePairMerger merger_;
+};
+
+struct TokenizerParts {
   const Split* split = nullptr;
   std::unique_ptr<const Vocabulary>
       vocabulary;  // at a fixed address: the other parts point into it
   SpecialMatcher specials;
-  BytePairMerger merger;
+  std::unique_ptr<const RunEncoder> encoder;
   std::optional<Token> bos;
 };
 
-class BytePairTokenizer final : public Tokenizer {
+class FileTokenizer final : public Tokenizer {
  public:
-  explicit BytePairTokenizer(BytePairParts parts) : parts_(std::move(parts)) {}
+  explicit FileTokenizer(TokenizerParts parts) : parts_(std::move(parts)) {}
 
   Tokens encode(std::span<const Piece> pieces) const override {
     std::string joined;
@@ -49,14 +73,13 @@ class BytePairTokenizer final : public Tokenizer {
     const std::string_view text = joined;
     Tokens tokens;
     tokens.reserve(text.size() / 3);  // a token of English text has four bytes
-    BytePairMerger::Scratch scratch;
     std::size_t begin = 0;
     for (const Cut& cut : parts_.specials.find(text, special)) {
-      encode_run(text.substr(begin, cut.stretch.begin - begin), scratch, tokens);
+      encode_run(text.substr(begin, cut.stretch.begin - begin), tokens);
       tokens.push_back(cut.token);
       begin = cut.stretch.end;
     }
-    encode_run(text.substr(begin), scratch, tokens);
+    encode_run(text.substr(begin), tokens);
     return tokens;
   }
 
@@ -89,24 +112,20 @@ class BytePairTokenizer final : public Tokenizer {
       case TokenType::byte:
         break;
     }
-    return bytes_of_letters(stored);
+    return parts_.encoder->text_of(stored);
   }
 
   std::optional<Token> bos() const override { return parts_.bos; }
 
  private:
   // `run` is what lies between two recognised tokens.
-  void encode_run(std::string_view run, BytePairMerger::Scratch& scratch, Tokens& out) const {
+  void encode_run(std::string_view run, Tokens& out) const {
+    if (run.empty()) return;
     const std::optional<std::string> repaired = repair(run);
-    const std::string_view text = repaired.has_value() ? *repaired : run;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = parts_.split->piece_end(text, begin);
-      parts_.merger.encode(text.substr(begin, end - begin), scratch, out);
-      begin = end;
-    }
+    parts_.encoder->encode(repaired.has_value() ? std::string_view(*repaired) : run, out);
   }
 
-  BytePairParts parts_;
+  TokenizerParts parts_;
 };
 
 std::string lower_case(std::string_view text) {
@@ -124,12 +143,23 @@ bool contains(std::string_view text, std::string_view part) {
 Result<StripRules> read_strip_rules(const gguf::Metadata& metadata, std::string_view pre) {
   ADJ_TRY(const auto stored_name, metadata.find_string("general.name"));
   const std::string name = lower_case(stored_name.value_or(""));
-  if (pre.starts_with("jina-v2-")) return StripRules{.strips_left = "<mask>"};
+  if (pre.starts_with("jina-v2-") || pre == kMetaspaceSplit)
+    return StripRules{.strips_left = "<mask>"};
   if (contains(name, "phi-3") || contains(name, "phi3")) {
     return StripRules{.all_strip_right = true, .unless = {"<unk>", "<s>", "<|endoftext|>"}};
   }
   if (contains(name, "modern-bert")) return StripRules{.strips_left = "[MASK]"};
   return StripRules{};
+}
+
+Result<std::unique_ptr<const RunEncoder>> read_encoder(const gguf::Metadata& metadata,
+                                                       const Split& split,
+                                                       const Vocabulary& vocabulary) {
+  if (split.piece_end == nullptr) return read_metaspace_encoder(metadata, vocabulary);
+  ADJ_TRY(BytePairMerger merger,
+          BytePairMerger::read(metadata, vocabulary, split.takes_whole_words));
+  return std::unique_ptr<const RunEncoder>(
+      std::make_unique<ByteLevelEncoder>(split, std::move(merger)));
 }
 
 Result<std::optional<Token>> read_bos(const gguf::Metadata& metadata, const Split& split,
@@ -156,12 +186,11 @@ Result<std::unique_ptr<Tokenizer>> Tokenizer::open(const gguf::Metadata& metadat
   ADJ_TRY(Vocabulary read, Vocabulary::read(metadata));
   auto vocabulary = std::make_unique<const Vocabulary>(std::move(read));
   ADJ_TRY(const StripRules rules, read_strip_rules(metadata, pre));
-  ADJ_TRY(BytePairMerger merger,
-          BytePairMerger::read(metadata, *vocabulary, split->takes_whole_words));
+  ADJ_TRY(std::unique_ptr<const RunEncoder> encoder, read_encoder(metadata, *split, *vocabulary));
   ADJ_TRY(const std::optional<Token> bos, read_bos(metadata, *split, vocabulary->count()));
   SpecialMatcher specials(*vocabulary, rules);
-  return std::unique_ptr<Tokenizer>(std::make_unique<BytePairTokenizer>(
-      BytePairParts{split, std::move(vocabulary), std::move(specials), std::move(merger), bos}));
+  return std::unique_ptr<Tokenizer>(std::make_unique<FileTokenizer>(
+      TokenizerParts{split, std::move(vocabulary), std::move(specials), std::move(encoder), bos}));
 }
 
 }  // namespace adjudge::text

@@ -11,15 +11,15 @@
 #include "gguf/file.h"
 #include "support/support.h"
 #include "text/fake_vocabulary.h"
+#include "text/split.h"
 
 namespace adjudge::text {
 namespace {
 
-const std::map<std::string, std::string> kModelOfSplit = {{"qwen2", "tiny-openjev-f32"},
-                                                          {"qwen35", "tiny-openjev-f32"},
-                                                          {"llama-bpe", "tiny-openjev-f32"},
-                                                          {"gpt-2", "tiny-openjev-f32"},
-                                                          {"modern-bert", "tiny-laya-f32"}};
+const std::map<std::string, std::string> kModelOfSplit = {
+    {"qwen2", "tiny-openjev-f32"},     {"qwen35", "tiny-openjev-f32"},
+    {"llama-bpe", "tiny-openjev-f32"}, {"gpt-2", "tiny-openjev-f32"},
+    {"modern-bert", "tiny-laya-f32"},  {"mmbert", "tiny-julia-f32"}};
 
 std::unique_ptr<Tokenizer> open_tiny(const std::string& model, std::string_view split = {}) {
   const auto file = gguf::File::open(testing::tiny_model(model)).value();
@@ -88,6 +88,7 @@ TEST(Tokenizer, GivesTheReferencesIdsOfTrickyTextsInEverySplit) {
 
 TEST(Tokenizer, TokensSpellTheTextTheyCameFrom) {
   for (const auto& [split, model] : kModelOfSplit) {
+    if (split == kMetaspaceSplit) continue;  // every line begins with a space of its own
     const auto tokenizer = open_tiny(model, split);
     for (const json::Value& line : testing::golden_lines("../tokenizer/" + split)) {
       const std::string& text = line.find("text")->text;
@@ -230,6 +231,7 @@ TEST(Tokenizer, BlanksNoLongerThanTheMaskAreStrippedBeforeIt) {
 TEST(Tokenizer, TimeGrowsWithTheTextAndNotFaster) {
   const auto qwen = open_tiny("tiny-openjev-f32");
   const auto bert = open_tiny("tiny-laya-f32");
+  const auto metaspace = open_tiny("tiny-julia-f32");
   std::mt19937 random(4);
   const auto letters = [&] { return static_cast<char>('a' + random() % 26); };
   const std::string patterns[] = {"x", " ", "\n", "<|im_", "'", "<|im_end|>", "\t ", "\u0301"};
@@ -241,7 +243,7 @@ TEST(Tokenizer, TimeGrowsWithTheTextAndNotFaster) {
   }
   texts.emplace_back();
   while (texts.back().size() < (std::size_t{1} << 20)) texts.back().push_back(letters());
-  for (const auto* tokenizer : {qwen.get(), bert.get()}) {
+  for (const auto* tokenizer : {qwen.get(), bert.get(), metaspace.get()}) {
     for (const std::string& text : texts) {
       const std::string_view part = std::string_view(text).substr(0, text.size() / 8);
       const double small = seconds([&] { tokenizer->encode(part, true); });

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 DECISION_FAMILIES = ["openjev", "openjev-moe", "openjev-qwen3", "lev", "nimble", "nimble-qwen3",
                      "kev", "clef", "laya"]
 # (weight type, wide, families)
-WANTED = [("f32", False, DECISION_FAMILIES)] + [
+WANTED = [("f32", False, DECISION_FAMILIES + ["julia"])] + [
     (weight_type, True, DECISION_FAMILIES) for weight_type in ("f16", "bf16", "q8_0", "q4_K")
 ]
 
