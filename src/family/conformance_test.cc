@@ -226,7 +226,8 @@ TEST_P(Conformance, EveryJsonValueIsTextSomewhere) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Conformance,
                          ::testing::Values("openjev", "openjev-moe", "openjev-qwen3", "lev",
-                                           "nimble", "nimble-qwen3", "kev", "clef", "laya", kChat),
+                                           "nimble", "nimble-qwen3", "kev", "clef", "laya", "julia",
+                                           kChat),
                          [](const auto& parameter) {
                            std::string name = parameter.param;
                            std::ranges::replace(name, '-', '_');
