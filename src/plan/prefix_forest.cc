@@ -1,7 +1,7 @@
 #include "plan/prefix_forest.h"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 #include "base/check.h"
 #include "base/size.h"
@@ -23,19 +23,16 @@ class Builder {
       : prompts_(prompts), last_segment_(prompts.size(), -1) {}
 
   PrefixForest build() {
-    std::vector<int> order(prompts_.size());
-    std::iota(order.begin(), order.end(), 0);
-    const auto causal_end =
-        std::stable_partition(order.begin(), order.end(), [&](int i) { return prompt(i).causal; });
-    for (auto i = order.begin(); i != causal_end; ++i) {
-      shared_by_all_ = i == order.begin()
-                           ? length(*i)
-                           : std::min(shared_by_all_, shared_length(order.front(), *i, 0));
+    std::vector<int> order = prompts_where(true);
+    for (const int i : order) {
+      shared_by_all_ = i == order.front()
+                           ? length(i)
+                           : std::min(shared_by_all_, shared_length(order.front(), i, 0));
     }
-    std::stable_sort(order.begin(), causal_end, [&](int a, int b) { return precedes(a, b); });
-    split({order.begin(), causal_end}, 0, -1);
-    for (auto i = causal_end; i != order.end(); ++i) {
-      last_segment_[at(*i)] = add_segment(*i, 0, evaluated_length(prompt(*i)), -1);
+    std::ranges::sort(order, [&](int a, int b) { return precedes(a, b); });
+    split(order, 0, -1);
+    for (const int i : prompts_where(false)) {
+      last_segment_[at(i)] = add_segment(i, 0, length(i), -1);
     }
     place_rows();
     return std::move(forest_);
@@ -44,6 +41,14 @@ class Builder {
  private:
   const Prompt& prompt(int index) const { return *prompts_[at(index)]; }
   int length(int index) const { return evaluated_length(prompt(index)); }
+
+  std::vector<int> prompts_where(bool causal) const {
+    std::vector<int> found;
+    for (int i = 0; i < count_of(prompts_); ++i) {
+      if (prompt(i).causal == causal) found.push_back(i);
+    }
+    return found;
+  }
 
   // Tokens with their types, as one sequence to order and compare by.
   std::pair<Token, int> symbol(int index, int position) const {
@@ -58,9 +63,12 @@ class Builder {
     return i;
   }
 
+  // Of equals the first is first. No stable_sort: libstdc++'s is deprecated code to clang.
   bool precedes(int a, int b) const {
     const int shared = shared_length(a, b, shared_by_all_);
-    if (shared == length(a) || shared == length(b)) return length(a) < length(b);
+    if (shared == length(a) || shared == length(b)) {
+      return std::pair(length(a), a) < std::pair(length(b), b);
+    }
     return symbol(a, shared) < symbol(b, shared);
   }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <tuple>
 
 #include "app/command.h"
 #include "app/options.h"
@@ -73,8 +74,9 @@ bool summarise(std::vector<CheckedLine> checked, double limit) {
       std::printf("%s: %s: %s\n", line.id.c_str(), outcome_text(line.outcome), line.place.c_str());
     }
   }
-  std::ranges::stable_sort(
-      checked, [](const auto& a, const auto& b) { return a.difference > b.difference; });
+  std::ranges::sort(checked, [](const auto& a, const auto& b) {
+    return std::tie(b.difference, a.id) < std::tie(a.difference, b.id);
+  });
   for (int i = 0; i < std::min(kShownMax, count_of(checked)); ++i) {
     const CheckedLine& line = checked[at(i)];
     if (line.outcome == CheckOutcome::compared) {
