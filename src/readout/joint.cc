@@ -457,8 +457,10 @@ JointReadout::JointReadout(std::shared_ptr<const JointHead> head, std::vector<Jo
 Result<std::vector<std::vector<double>>> JointReadout::read(
     const NetContext& net, std::span<const ReadoutInput> inputs) const {
   CHECK(!inputs.empty());
+  NetContext exact = net;  // the head is a small part of the work, and answers hang on it
+  exact.precision = Precision::f32;
   const std::vector<std::vector<double>> of_fields =
-      JointPass(net, *head_, fields_, *inputs.front().rows).run();
+      JointPass(exact, *head_, fields_, *inputs.front().rows).run();
   std::vector<std::vector<double>> logits;
   for (const ReadoutInput& input : inputs) {
     CHECK(input.rows == inputs.front().rows && input.marks.size() == 1);

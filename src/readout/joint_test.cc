@@ -403,6 +403,18 @@ TEST(JointReadout, WhoeverAsksGetsTheFieldNamed) {
   EXPECT_EQ(one[0], both[1]);
 }
 
+TEST(JointReadout, IsExactWhateverThePrecision) {
+  TestHead head(Tensors().file());
+  const std::vector<JointField> fields = some_fields({2});
+  const HiddenRows rows = rows_for(fields);
+  const JointReadout readout(open(head).value(), fields);
+  const std::vector<int> first = {0};
+  const std::vector<ReadoutInput> inputs = {{&rows, first}};
+  NetContext net = head.net();
+  net.precision = Precision::bf16;
+  EXPECT_EQ(readout.read(net, inputs).value(), readout.read(head.net(), inputs).value());
+}
+
 TEST(JointReadout, FieldsReadEachOther) {
   TestHead head(Tensors().file());
   std::vector<JointField> fields = some_fields({2, 3});
