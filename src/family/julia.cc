@@ -8,7 +8,7 @@
 namespace adjudge {
 namespace {
 
-// tidy: allow family_names: what its file says of itself in <arch>.decision.type
+// tidy: allow family-names: what its file says of itself in <arch>.decision.type
 constexpr std::string_view kDecisionType = "laya";
 
 void write_option(const Question& question, int index, PromptText& text) {

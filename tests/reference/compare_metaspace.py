@@ -46,15 +46,15 @@ def cut():
 
 
 def reference(parses_special=True):
-    import make_models  # the layout of the vocabulary
+    import mmbert_vocab  # made by `cut`
 
-    vocabulary = make_models.mmbert_vocab()
+    vocabulary = mmbert_vocab.mmbert_vocab()
     ids = {text: index for index, text in enumerate(vocabulary["tokens"])}
     merges = [tuple(pair.split(" ")) for pair in vocabulary["merges"]]
     tokenizer = Tokenizer(models.BPE(vocab=ids, merges=merges, byte_fallback=True, fuse_unk=True, unk_token="<unk>"))
     tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(replacement=SPACE, prepend_scheme="always", split=True)
     kinds = dict(zip(vocabulary["tokens"], vocabulary["types"]))
-    runs = [text for text, kind in kinds.items() if kind == make_models.USER_DEFINED]
+    runs = [text for text, kind in kinds.items() if kind == mmbert_vocab.USER_DEFINED]
     tokenizer.add_tokens([AddedToken(text, normalized=False) for text in runs])
     if parses_special:
         tokenizer.add_special_tokens([AddedToken(text, lstrip=text == "<mask>", normalized=False) for text in SPECIAL])
