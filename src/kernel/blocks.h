@@ -1,5 +1,5 @@
 // Block-exact int8 arithmetic: weights and activations as whole numbers in blocks of 32 inputs.
-//   out = sum over blocks of x_scale * (w_scale * sum of w_code * x_code) + x_sum * w_offset
+//   out = sum over blocks of x_scale * (w_scale * (sum of w_code * x_code)) + x_sum * w_offset
 // The inner sum is exact in int32; scales are applied and added up in f32, block after block.
 #pragma once
 
@@ -16,11 +16,12 @@ inline constexpr int kBlockInputs = 32;
 struct BlockInput {
   std::int8_t values[kBlockInputs];
   float scale;
+  float sum;  // of the values, times scale: what an offset is multiplied with
   // -128 times the sum of the first 16 values, of the last 16, of all. Where an instruction takes
   // unsigned weights these are stored plus 128, and a block's sum starts here.
   std::int32_t bases[3];
 };
-static_assert(sizeof(BlockInput) == 48);
+static_assert(sizeof(BlockInput) == 52);
 
 // How a weight format stands in a block panel: value = scale * code + offset.
 struct BlockForm {

@@ -158,8 +158,7 @@ TEST_P(Products, QuantisesBlocksTheSameWayInEveryLevel) {
   for (int i = 0; i < kBlockInputs; ++i) x[at(2 * kBlockInputs + i)] *= 1e-38f;
   for (int i = 0; i < kBlockInputs; ++i) x[at(3 * kBlockInputs + i)] = static_cast<float>(i) - 127;
   std::vector<BlockInput> blocks(10);
-  Floats sums(5);
-  table.quantise(x.data(), kCount, blocks.data(), 2, sums.data());
+  table.quantise(x.data(), kCount, blocks.data(), 2);
   for (int b = 0; b < 5; ++b) {
     const BlockInput& block = blocks[at(2 * b)];
     float largest = 0;
@@ -177,7 +176,7 @@ TEST_P(Products, QuantisesBlocksTheSameWayInEveryLevel) {
     EXPECT_EQ(block.bases[0], -128 * halves[0]);
     EXPECT_EQ(block.bases[1], -128 * halves[1]);
     EXPECT_EQ(block.bases[2], -128 * (halves[0] + halves[1]));
-    EXPECT_EQ(sums[at(b)], block.scale * static_cast<float>(halves[0] + halves[1]));
+    EXPECT_EQ(block.sum, block.scale * static_cast<float>(halves[0] + halves[1]));
   }
 }
 
@@ -187,8 +186,7 @@ TEST_P(Products, ABlockWithoutANumberShowsInItsScale) {
     Floats x = bell("x", kBlockInputs);
     x[13] = odd;
     BlockInput block;
-    float sum;
-    table.quantise(x.data(), kBlockInputs, &block, 1, &sum);
+    table.quantise(x.data(), kBlockInputs, &block, 1);
     EXPECT_FALSE(std::isfinite(block.scale));
   }
 }
@@ -212,17 +210,12 @@ struct FilledBlocks {
 struct QuantisedRows {
   int rows, block_count;
   std::vector<BlockInput> blocks;
-  Floats sums;
 
   QuantisedRows(const Table& table, int row_count, int width)
-      : rows(row_count),
-        block_count(width / kBlockInputs),
-        blocks(at(rows * block_count)),
-        sums(blocks.size()) {
+      : rows(row_count), block_count(width / kBlockInputs), blocks(at(rows * block_count)) {
     const Floats x = bell("x", at(rows * width));
     for (int row = 0; row < rows; ++row) {
-      table.quantise(x.data() + row * width, width, blocks.data() + row, at(rows),
-                     sums.data() + row * block_count);
+      table.quantise(x.data() + row * width, width, blocks.data() + row, at(rows));
     }
   }
   const BlockInput& block(int row, int index) const { return blocks[at(index * rows + row)]; }
@@ -233,7 +226,8 @@ struct QuantisedRows {
   }
 };
 
-// The sum over inputs of code * scale * quantised input, and the sum of the terms' squares. Codes
+// The sum over inputs of (code * scale + offset) * quantised input, and the sum of the squares of
+// what is added up. Codes
 // are the decoded weights put back into whole numbers.
 std::pair<double, double> twin(const QuantisedRows& x, int row, const Floats& weights,
                                const FilledBlocks& filled, int column) {
@@ -248,9 +242,9 @@ std::pair<double, double> twin(const QuantisedRows& x, int row, const Floats& we
     const double weight = code * scale + offset;
     EXPECT_NEAR(weight, wide(weights[at(k)]), 1e-7 * (std::abs(weight) + std::abs(offset)));
     const BlockInput& input = x.block(row, block);
-    const double term = code * scale * input.values[k % kBlockInputs] * wide(input.scale);
-    sum += term;
-    squares += term * term;
+    const double x_value = input.values[k % kBlockInputs] * wide(input.scale);
+    sum += weight * x_value;
+    squares += (std::pow(code * scale, 2) + offset * offset) * x_value * x_value;
   }
   return {sum, squares};
 }
@@ -331,8 +325,8 @@ TEST_P(Products, LargestCodesDoNotOverflow) {
   const FilledBlocks filled(table, stored, kPanelColumns, 0, 512);
   QuantisedRows x(table, 1, 512);
   const Floats largest(512, -127.0f);
-  Floats sums(16), out(kPanelColumns);
-  table.quantise(largest.data(), 512, x.blocks.data(), 1, sums.data());
+  Floats out(kPanelColumns);
+  table.quantise(largest.data(), 512, x.blocks.data(), 1);
   x.multiply(table, filled, 0, 1, out.data(), false);
   for (const float value : out) EXPECT_EQ(value, 512.0f * 128 * 127);
 }

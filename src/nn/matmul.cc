@@ -20,9 +20,11 @@ using kernel::kPanelDepth;
 constexpr std::size_t kPanelFloats = std::size_t{kPanelColumns} * kPanelDepth;
 constexpr int kPanelBlocks = kPanelDepth / kBlockInputs;
 static_assert(kPanelFloats / 4 + 3 * kPanelBlocks * kPanelColumns <= kPanelFloats);
-// Rows that pass at a time through the buffer for outputs narrower than a panel: 8 KiB, in L1.
-constexpr int kEdgeRows = 64;
-constexpr std::size_t kEdgeFloats = std::size_t{kEdgeRows} * kPanelColumns;
+// Rows multiplied at a time: whole tiles of every level. Between them the next weights are asked
+// for. Outputs narrower than a panel pass through a buffer of as many, in L1.
+constexpr int kChunkRows = 60;
+constexpr std::size_t kEdgeFloats = std::size_t{kChunkRows} * kPanelColumns;
+constexpr std::size_t kLineBytes = 64;
 // A task is worth waking somebody for from about this many values on.
 constexpr int kTaskValues = 1 << 14;
 
@@ -33,9 +35,7 @@ struct Input {
   Rows x;
   std::uint32_t* pairs = nullptr;  // (x.count, pair_stride)
   std::size_t pair_stride = 0;
-  BlockInput* blocks = nullptr;  // (block_count, x.count): what a tile of rows needs lies together
-  float* sums = nullptr;         // (x.count, block_count)
-  std::size_t block_count = 0;
+  BlockInput* blocks = nullptr;  // (blocks, x.count): what a tile of rows needs lies together
 };
 
 // Some rows of a matrix in its file format, and how they are multiplied.
@@ -44,7 +44,8 @@ struct WeightRows {
   gguf::DType type;
   const std::byte* bytes;
   std::size_t row_bytes;
-  int count;  // at most kPanelColumns
+  int count;                    // at most kPanelColumns
+  const std::byte* next_bytes;  // of the rows the worker will probably multiply with next; or null
 };
 
 // Inputs [begin, begin + depth) of some weight rows, decoded to a panel.
@@ -79,7 +80,10 @@ class Panel {
   void multiply(const Input& input, int row, int count, float* out, std::size_t out_stride) const {
     const bool accumulate = begin_ > 0;
     if (weights_.arithmetic == Arithmetic::int8) {
-      multiply_blocks(input, row, count, out, out_stride, accumulate);
+      const BlockInput* x = input.blocks + at(begin_ / kBlockInputs) * at(input.x.count) + row;
+      kernels_.multiply_blocks(x, at(input.x.count), count, blocks_,
+                               kernel::block_form(weights_.type), depth_ / kBlockInputs, out,
+                               out_stride, accumulate);
     } else if (weights_.arithmetic == Arithmetic::bf16) {
       const std::uint32_t* x = input.pairs + at(row) * input.pair_stride + begin_ / 2;
       kernels_.multiply_pairs(x, input.pair_stride, count, pairs(), (depth_ + 1) / 2, out,
@@ -93,19 +97,6 @@ class Panel {
  private:
   std::uint32_t* pairs() const { return reinterpret_cast<std::uint32_t*>(room_); }
 
-  void multiply_blocks(const Input& input, int row, int count, float* out, std::size_t out_stride,
-                       bool accumulate) const {
-    const kernel::BlockForm form = kernel::block_form(weights_.type);
-    const int block = begin_ / kBlockInputs, block_count = depth_ / kBlockInputs;
-    if (form.has_offsets) {
-      kernels_.multiply_panel(input.sums + at(row) * input.block_count + block, input.block_count,
-                              count, blocks_.offsets, block_count, out, out_stride, accumulate);
-    }
-    kernels_.multiply_blocks(input.blocks + at(block) * at(input.x.count) + row, at(input.x.count),
-                             count, blocks_, form, block_count, out, out_stride,
-                             accumulate || form.has_offsets);
-  }
-
   const kernel::Table& kernels_;
   const WeightRows& weights_;
   float* room_;
@@ -114,32 +105,69 @@ class Panel {
   int depth_ = 0;
 };
 
-// A panel writes kPanelColumns values per row; where the output ends earlier it goes by a buffer.
-void multiply_edge(const Panel& panel, const Input& input, const Rows& out, float* buffer) {
+// Rows [row, row + count) of `out`. A panel writes kPanelColumns values per row; where the output
+// ends earlier they go by the buffer.
+void multiply_chunk(const Panel& panel, const Input& input, int row, int count, const Rows& out,
+                    float* buffer) {
+  if (out.width == kPanelColumns) {
+    panel.multiply(input, row, count, out.row(row), out.stride);
+    return;
+  }
   const std::size_t bytes = at(out.width) * sizeof(float);
-  for (int begin = 0; begin < out.count; begin += kEdgeRows) {
-    const int count = std::min(kEdgeRows, out.count - begin);
-    for (int i = 0; i < count; ++i) {
-      std::memcpy(buffer + at(i) * kPanelColumns, out.row(begin + i), bytes);
-    }
-    panel.multiply(input, begin, count, buffer, kPanelColumns);
-    for (int i = 0; i < count; ++i) {
-      std::memcpy(out.row(begin + i), buffer + at(i) * kPanelColumns, bytes);
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(buffer + at(i) * kPanelColumns, out.row(row + i), bytes);
+  }
+  panel.multiply(input, row, count, buffer, kPanelColumns);
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(out.row(row + i), buffer + at(i) * kPanelColumns, bytes);
+  }
+}
+
+// The weights a worker decodes after those it multiplies with, in the file.
+struct Upcoming {
+  const std::byte* bytes = nullptr;  // rows, row_bytes apart
+  std::size_t row_bytes = 0;
+  std::size_t depth_bytes = 0;  // wanted of each
+  int count = 0;
+
+  // Asks the memory for rows [begin, end) of them.
+  void prefetch(int begin, int end) const {
+    for (int row = begin; row < end && row < count; ++row) {
+      const std::byte* line = bytes + at(row) * row_bytes;
+      for (std::size_t i = 0; i < depth_bytes; i += kLineBytes) __builtin_prefetch(line + i, 0, 2);
     }
   }
+};
+
+// What follows inputs [.., end) of the weights: their next slice, or the first one of the next
+// rows.
+Upcoming upcoming(const WeightRows& weights, int end, int width) {
+  const gguf::DTypeTraits& traits = gguf::traits_of(weights.type);
+  const std::byte* bytes = end < width ? weights.bytes : weights.next_bytes;
+  if (bytes == nullptr) return {};
+  const int begin = end < width ? end : 0;
+  const int depth = std::min(kPanelDepth, width - begin);
+  return {bytes + at(begin / traits.block_values * traits.block_bytes), weights.row_bytes,
+          at(depth / traits.block_values * traits.block_bytes), weights.count};
 }
 
 // out (input.x.count, weights.count) = the input times the transposed weights. `scratch` is
 // kPanelFloats + kEdgeFloats.
 void multiply_rows(const kernel::Table& kernels, const Input& input, const WeightRows& weights,
                    const Rows& out, float* scratch) {
+  const int width = input.x.width;
+  const int chunk_count = (out.count + kChunkRows - 1) / kChunkRows;
+  const int share = (weights.count + chunk_count - 1) / chunk_count;
   Panel panel(kernels, weights, scratch);
-  for (int begin = 0; begin < input.x.width; begin += kPanelDepth) {
-    panel.fill(begin, std::min(kPanelDepth, input.x.width - begin));
-    if (weights.count < kPanelColumns) {
-      multiply_edge(panel, input, out, scratch + kPanelFloats);
-    } else {
-      panel.multiply(input, 0, out.count, out.data, out.stride);
+  for (int begin = 0; begin < width; begin += kPanelDepth) {
+    const int end = std::min(width, begin + kPanelDepth);
+    panel.fill(begin, end - begin);
+    const Upcoming next = upcoming(weights, end, width);
+    for (int chunk = 0; chunk < chunk_count; ++chunk) {
+      next.prefetch(chunk * share, (chunk + 1) * share);
+      const int row = chunk * kChunkRows;
+      multiply_chunk(panel, input, row, std::min(kChunkRows, out.count - row), out,
+                     scratch + kPanelFloats);
     }
   }
 }
@@ -158,15 +186,11 @@ Arithmetic arithmetic_of(const NetContext& net, const Product& product) {
 Input place_input(const NetContext& net, const Rows& x, bool in_pairs, bool in_blocks) {
   Input input{.x = x};
   input.pair_stride = in_pairs ? at(x.width + 1) / 2 : 0;
-  input.block_count = in_blocks ? at(x.width / kBlockInputs) : 0;
-  constexpr std::size_t kBlockFloats = sizeof(BlockInput) / sizeof(float);
-  const std::size_t row_floats = input.pair_stride + input.block_count * (kBlockFloats + 1);
-  if (row_floats == 0) return input;
-  float* room = net.pool->shared_scratch(at(x.count) * row_floats);
+  const std::size_t block_floats =
+      in_blocks ? at(x.width / kBlockInputs) * sizeof(BlockInput) / sizeof(float) : 0;
+  float* room = net.pool->shared_scratch(at(x.count) * (input.pair_stride + block_floats));
   input.blocks = reinterpret_cast<BlockInput*>(room);
-  room += at(x.count) * input.block_count * kBlockFloats;
-  input.sums = room;
-  input.pairs = reinterpret_cast<std::uint32_t*>(room + at(x.count) * input.block_count);
+  input.pairs = reinterpret_cast<std::uint32_t*>(room + at(x.count) * block_floats);
   return input;
 }
 
@@ -178,8 +202,8 @@ Input round_input(const NetContext& net, const Rows& x, std::span<const Product>
     });
   };
   const bool in_pairs = computes_in(Arithmetic::bf16), in_blocks = computes_in(Arithmetic::int8);
+  if (!in_pairs && !in_blocks) return {.x = x};
   const Input input = place_input(net, x, in_pairs, in_blocks);
-  if (!in_pairs && !in_blocks) return input;
   const int grain = std::max(1, kTaskValues / x.width);
   const auto round_rows = [&](int index, int) {
     const int end = std::min(x.count, (index + 1) * grain);
@@ -188,8 +212,7 @@ Input round_input(const NetContext& net, const Rows& x, std::span<const Product>
         net.kernels->round_pairs(x.row(row), x.width, input.pairs + at(row) * input.pair_stride);
       }
       if (in_blocks) {
-        net.kernels->quantise(x.row(row), x.width, input.blocks + row, at(x.count),
-                              input.sums + at(row) * input.block_count);
+        net.kernels->quantise(x.row(row), x.width, input.blocks + row, at(x.count));
       }
     }
   };
@@ -217,9 +240,14 @@ void multiply(const NetContext& net, const Rows& x, std::span<const Product> pro
     const int begin = index * kPanelColumns;
     const Rows out = panel_of(product->out, begin);
     const std::byte* bytes = net.weights->acquire(matrix, begin, out.width);
-    multiply_rows(*net.kernels, input,
-                  {arithmetic_of(net, *product), matrix.type, bytes, matrix.row_bytes, out.width},
-                  out, net.pool->scratch(worker, kPanelFloats + kEdgeFloats));
+    // Workers take panels in turns, so far the same number each.
+    const int next = begin + net.pool->thread_count() * kPanelColumns;
+    const std::byte* next_bytes =
+        next + kPanelColumns <= matrix.rows ? bytes + at(next - begin) * matrix.row_bytes : nullptr;
+    multiply_rows(
+        *net.kernels, input,
+        {arithmetic_of(net, *product), matrix.type, bytes, matrix.row_bytes, out.width, next_bytes},
+        out, net.pool->scratch(worker, kPanelFloats + kEdgeFloats));
     net.weights->release(matrix, begin, out.width);
   };
   net.pool->run(task_count, multiply_one);
@@ -245,8 +273,8 @@ void multiply_selected(const NetContext& net, const Rows& x, const Matrix& matri
       net.weights->release(matrix, row, 1);
     }
     multiply_rows(*net.kernels, {.x = x},
-                  {Arithmetic::f32, matrix.type, stored, matrix.row_bytes, columns.width}, columns,
-                  scratch);
+                  {Arithmetic::f32, matrix.type, stored, matrix.row_bytes, columns.width, nullptr},
+                  columns, scratch);
   };
   net.pool->run(panel_count(out.width), multiply_one);
 }

@@ -138,6 +138,23 @@ struct Lanes {
     _mm_storeu_si128(to, _mm_shuffle_epi8(values, low));
     _mm_storeu_si128(to + 1, _mm_shuffle_epi8(values, high));
   }
+  // Low halves of 16 bytes, then their high halves, with bit i of `high` as the fifth bit of code
+  // i; less `zero`.
+  static void read_fives(const std::uint8_t* packed, std::uint32_t high, std::int8_t zero,
+                         std::int8_t* codes) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed));
+    const __m256i nibbles =
+        _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(bytes, 4), bytes), _mm256_set1_epi8(15));
+    // Each byte of `high` eight times, and of each its own bit.
+    const __m256i own_byte = _mm256_shuffle_epi8(
+        _mm256_set1_epi32(static_cast<int>(high)),
+        _mm256_setr_epi64x(0, 0x0101010101010101, 0x0202020202020202, 0x0303030303030303));
+    const __m256i bit = _mm256_set1_epi64x(static_cast<long long>(0x8040201008040201));
+    const __m256i set = _mm256_cmpeq_epi8(_mm256_and_si256(own_byte, bit), bit);
+    const __m256i fives = _mm256_or_si256(nibbles, _mm256_and_si256(set, _mm256_set1_epi8(16)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
+                        _mm256_sub_epi8(fives, _mm256_set1_epi8(zero)));
+  }
 
   // Rows become columns: pairs, then fours, then halves of the register change places.
   static void transpose(Floats (&v)[kCount]) {

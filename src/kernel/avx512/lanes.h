@@ -113,6 +113,17 @@ struct Lanes {
     _mm_storeu_si128(to, _mm_shuffle_epi8(values, low));
     _mm_storeu_si128(to + 1, _mm_shuffle_epi8(values, high));
   }
+  // Low halves of 16 bytes, then their high halves, with bit i of `high` as the fifth bit of code
+  // i; less `zero`.
+  static void read_fives(const std::uint8_t* packed, std::uint32_t high, std::int8_t zero,
+                         std::int8_t* codes) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(packed));
+    const __m256i nibbles =
+        _mm256_and_si256(_mm256_set_m128i(_mm_srli_epi16(bytes, 4), bytes), _mm256_set1_epi8(15));
+    const __m256i fives = _mm256_or_si256(nibbles, _mm256_maskz_set1_epi8(high, 16));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
+                        _mm256_sub_epi8(fives, _mm256_set1_epi8(zero)));
+  }
 
   // Rows become columns: pairs, then fours, then quarters of the register change places.
   static void transpose(Floats (&v)[kCount]) {

@@ -12,12 +12,15 @@ struct BlockLanes : avx2::Lanes {
   static constexpr int kBlockRows = 3;
   static constexpr int kBlockVectors = 2;
   static constexpr int kCodeFlip = 0x80;  // codes plus 128: the instruction takes unsigned ones
-  static Ints base(const BlockInput& input, int part) {
+  using Dots = Ints;
+  static Dots start(const BlockInput& input, int part) {
     return _mm256_set1_epi32(input.bases[part]);
   }
-  static Ints dot(Ints codes, Ints inputs, Ints sum) {
-    return _mm256_dpbusd_avx_epi32(sum, codes, inputs);
+  static void add_dot(Ints codes, Ints inputs, Dots& dots) {
+    dots = _mm256_dpbusd_avx_epi32(dots, codes, inputs);
   }
+  static void pause_dot(Dots&) {}
+  static Ints total(Dots dots) { return dots; }
 };
 
 }  // namespace

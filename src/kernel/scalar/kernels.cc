@@ -100,6 +100,16 @@ struct Words {
     for (int i = 0; i < 16; ++i) codes[i] = table[packed[i] & 15];
     for (int i = 0; i < 16; ++i) codes[i + 16] = table[packed[i] >> 4];
   }
+  static void read_fives(const std::uint8_t* packed, std::uint32_t high, int zero,
+                         std::int8_t* codes) {
+    for (int i = 0; i < 32; ++i) {
+      const int nibble = i < 16 ? packed[i] & 15 : packed[i - 16] >> 4;
+      const int fifth = static_cast<int>(high >> i & 1u) << 4;
+      codes[i] = static_cast<std::int8_t>((nibble | fifth) - zero);
+    }
+  }
+};
+}
 };
 
 template <class Block, gguf::DType type>
@@ -126,7 +136,7 @@ void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int 
   }
 }
 
-float quantise_block(const float* x, BlockInput& block) {
+void quantise_block(const float* x, BlockInput& block) {
   float largest = 0;
   for (int i = 0; i < kBlockInputs; ++i) {
     if (!(fabsf(x[i]) <= largest) && largest == largest) largest = fabsf(x[i]);  // keeps a NaN
@@ -142,13 +152,11 @@ float quantise_block(const float* x, BlockInput& block) {
   }
   for (int half = 0; half < 2; ++half) block.bases[half] = -128 * sums[half];
   block.bases[2] = -128 * (sums[0] + sums[1]);
-  return block.scale * static_cast<float>(sums[0] + sums[1]);
+  block.sum = block.scale * static_cast<float>(sums[0] + sums[1]);
 }
 
-void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride, float* sums) {
-  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) {
-    *sums++ = quantise_block(x + i, *blocks);
-  }
+void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride) {
+  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) quantise_block(x + i, *blocks);
 }
 
 void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
@@ -170,6 +178,9 @@ void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const 
       for (int c = 0; c < kPanelColumns; ++c) {
         out[c] +=
             static_cast<float>(dots[c]) * panel.scales[part * kPanelColumns + c] * inputs.scale;
+      }
+      for (int c = 0; c < kPanelColumns && form.has_offsets; ++c) {
+        out[c] += panel.offsets[part * kPanelColumns + c] * inputs.sum;
       }
     }
   }

@@ -1,6 +1,6 @@
-// Block-exact int8 (kernel/blocks.h), written in a level's lanes: its lanes.h and what BlockLanes
-// add, the dot product of four bytes.
-// Everything is static or unnamed: units of several levels include this and must share nothing.
+// Block-exact int8 (kernel/blocks.h), written in a level's lanes: its lanes.h and what its
+// BlockLanes add, dot products of four bytes. Everything is static or unnamed: units of several
+// levels include this and must share nothing.
 #pragma once
 
 #include "kernel/simd/codes.h"
@@ -61,7 +61,7 @@ void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int 
 // A block by `largest` / 127; a block of (almost) nothing becomes zeros, so that no quotient
 // overflows; one with a NaN or an infinity gets a scale that shows it.
 template <class V>
-float quantise_block(const float* x, BlockInput& block) {
+void quantise_block(const float* x, BlockInput& block) {
   typename V::Ints most = V::all_bits(0);
   for (int i = 0; i < kBlockInputs; i += V::kCount) {
     most = V::max_bits(most, V::bits_and(V::ints_of(V::load(x + i)), V::all_bits(0x7fffffffu)));
@@ -78,22 +78,19 @@ float quantise_block(const float* x, BlockInput& block) {
   block.bases[0] = -128 * sums[0];
   block.bases[1] = -128 * sums[1];
   block.bases[2] = -128 * (sums[0] + sums[1]);
-  return block.scale * static_cast<float>(sums[0] + sums[1]);
+  block.sum = block.scale * static_cast<float>(sums[0] + sums[1]);
 }
 
 template <class V>
-void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride, float* sums) {
-  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) {
-    *sums++ = quantise_block<V>(x + i, *blocks);
-  }
+void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride) {
+  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) quantise_block<V>(x + i, *blocks);
 }
 
 // kRows rows by V::kBlockVectors vectors of columns. An output is one chain over blocks and their
 // parts, so its bits know nothing of kRows.
-template <class V, int kParts, int kRows>
-void multiply_block_tile(const BlockInput* x, std::size_t x_stride, const std::uint8_t* codes,
-                         const float* scales, int block_count, float* out, std::size_t out_stride,
-                         bool accumulate) {
+template <class V, int kParts, bool kOffsets, int kRows>
+void multiply_block_tile(const BlockInput* x, std::size_t x_stride, BlockPanel panel,
+                         int block_count, float* out, std::size_t out_stride, bool accumulate) {
   using Floats = typename V::Floats;
   using Ints = typename V::Ints;
   constexpr int kWords = kBlockInputs / 4 / kParts;
@@ -106,26 +103,42 @@ void multiply_block_tile(const BlockInput* x, std::size_t x_stride, const std::u
     }
   }
   for (int block = 0; block < block_count; ++block, x += x_stride) {
-    for (int part = 0; part < kParts; ++part, scales += kPanelColumns) {
-      Ints dots[kRows][kVectors];
+    for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
+      typename V::Dots dots[kRows][kVectors];
       for (int row = 0; row < kRows; ++row) {
-        for (int j = 0; j < kVectors; ++j) dots[row][j] = V::base(x[row], kParts == 1 ? 2 : part);
+        for (int j = 0; j < kVectors; ++j) dots[row][j] = V::start(x[row], kParts == 1 ? 2 : part);
       }
-      for (int word = 0; word < kWords; ++word, codes += 4 * kPanelColumns) {
+      for (int word = 0; word < kWords; ++word, panel.codes += 4 * kPanelColumns) {
         Ints weights[kVectors];
-        for (int j = 0; j < kVectors; ++j) weights[j] = V::load_ints(codes + 4 * j * V::kCount);
+        for (int j = 0; j < kVectors; ++j) {
+          weights[j] = V::load_ints(panel.codes + 4 * j * V::kCount);
+        }
         for (int row = 0; row < kRows; ++row) {
           const Ints input = V::all_words(x[row].values + 4 * (part * kWords + word));
-          for (int j = 0; j < kVectors; ++j) dots[row][j] = V::dot(weights[j], input, dots[row][j]);
+          for (int j = 0; j < kVectors; ++j) V::add_dot(weights[j], input, dots[row][j]);
+        }
+        if (word != 3) continue;
+        for (int row = 0; row < kRows; ++row) {
+          for (int j = 0; j < kVectors; ++j) V::pause_dot(dots[row][j]);
         }
       }
       for (int row = 0; row < kRows; ++row) {
         const Floats scale = V::all(x[row].scale);
         for (int j = 0; j < kVectors; ++j) {
-          const Floats scaled = V::mul(V::floats(dots[row][j]), V::load(scales + j * V::kCount));
+          const Floats scaled =
+              V::mul(V::floats(V::total(dots[row][j])), V::load(panel.scales + j * V::kCount));
           sums[row][j] = V::fma(scaled, scale, sums[row][j]);
         }
       }
+    }
+    if constexpr (kOffsets) {
+      for (int row = 0; row < kRows; ++row) {
+        const Floats sum = V::all(x[row].sum);
+        for (int j = 0; j < kVectors; ++j) {
+          sums[row][j] = V::fma(V::load(panel.offsets + j * V::kCount), sum, sums[row][j]);
+        }
+      }
+      panel.offsets += kPanelColumns;
     }
   }
   for (int row = 0; row < kRows; ++row) {
@@ -134,16 +147,16 @@ void multiply_block_tile(const BlockInput* x, std::size_t x_stride, const std::u
   }
 }
 
-using MultiplyBlockTile = void (*)(const BlockInput*, std::size_t, const std::uint8_t*,
-                                   const float*, int, float*, std::size_t, bool);
+using MultiplyBlockTile = void (*)(const BlockInput*, std::size_t, BlockPanel, int, float*,
+                                   std::size_t, bool);
 
 // multiply_block_tile for 1 to V::kBlockRows rows.
-template <class V, int kParts>
+template <class V, int kParts, bool kOffsets>
 struct BlockTiles {
   MultiplyBlockTile of_rows[V::kBlockRows + 1] = {};
   template <int kRows>
   constexpr void add() {
-    of_rows[kRows] = multiply_block_tile<V, kParts, kRows>;
+    of_rows[kRows] = multiply_block_tile<V, kParts, kOffsets, kRows>;
     if constexpr (kRows > 1) add<kRows - 1>();
   }
   constexpr BlockTiles() { add<V::kBlockRows>(); }
@@ -154,17 +167,18 @@ template <class V, class Unsigned>
 void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
                      BlockForm form, int block_count, float* out, std::size_t out_stride,
                      bool accumulate) {
-  static constexpr BlockTiles<V, 1> kWhole;
-  static constexpr BlockTiles<V, 2> kHalves;
-  static constexpr BlockTiles<Unsigned, 1> kUnsigned;
+  static constexpr BlockTiles<V, 1, false> kWhole;
+  static constexpr BlockTiles<V, 2, false> kHalves;
+  static constexpr BlockTiles<Unsigned, 1, true> kUnsigned;
   const MultiplyBlockTile* of_rows = form.has_offsets       ? kUnsigned.of_rows
                                      : form.part_count == 1 ? kWhole.of_rows
                                                             : kHalves.of_rows;
   for (int tiles = (rows + V::kBlockRows - 1) / V::kBlockRows; tiles > 0; --tiles) {
     const int count = (rows + tiles - 1) / tiles;
     for (int column = 0; column < kPanelColumns; column += V::kBlockVectors * V::kCount) {
-      of_rows[count](x, x_stride, panel.codes + 4 * column, panel.scales + column, block_count,
-                     out + column, out_stride, accumulate);
+      const BlockPanel columns{panel.codes + 4 * column, panel.scales + column,
+                               panel.offsets + column};
+      of_rows[count](x, x_stride, columns, block_count, out + column, out_stride, accumulate);
     }
     x += count;
     out += static_cast<std::size_t>(count) * out_stride;

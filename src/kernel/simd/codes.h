@@ -22,46 +22,47 @@ namespace adjudge::kernel {
 
 namespace {
 
-// W: half(bits) and look_up(table, packed, codes), see Lanes.
+// W: half, look_up and read_fives, see Lanes.
 template <class W>
 struct CodeReader {
-  // Low halves of 16 bytes, then their high halves, minus `zero`.
-  static void read_nibbles(const std::uint8_t* packed, int zero, std::int8_t* codes) {
-    for (int i = 0; i < 16; ++i) codes[i] = static_cast<std::int8_t>((packed[i] & 15) - zero);
-    for (int i = 0; i < 16; ++i) codes[i + 16] = static_cast<std::int8_t>((packed[i] >> 4) - zero);
-  }
-
-  // The same with bit i of `high` as the fifth bit of code i.
-  static void read_fives(const std::uint8_t* packed, std::uint32_t high, int zero,
-                         std::int8_t* codes) {
-    read_nibbles(packed, zero, codes);
-    for (int i = 0; i < 32; ++i) {
-      codes[i] = static_cast<std::int8_t>(codes[i] + static_cast<int>((high >> i & 1u) << 4));
+  // What a nibble stands for, less kZero.
+  template <int kZero>
+  struct Nibbles {
+    std::int8_t values[16];
+    constexpr Nibbles() : values() {
+      for (int i = 0; i < 16; ++i) values[i] = static_cast<std::int8_t>(i - kZero);
     }
+  };
+
+  // Low halves of 16 bytes, then their high halves, less kZero.
+  template <int kZero>
+  static void read_nibbles(const std::uint8_t* packed, std::int8_t* codes) {
+    static constexpr Nibbles<kZero> kNibbles;
+    W::look_up(kNibbles.values, packed, codes);
   }
 
   static void read(const gguf::BlockQ4_0& block, std::int8_t* codes, float* scales, float*) {
     scales[0] = W::half(block.scale);
-    read_nibbles(block.values, 8, codes);
+    read_nibbles<8>(block.values, codes);
   }
 
   static void read(const gguf::BlockQ4_1& block, std::int8_t* codes, float* scales,
                    float* offsets) {
     scales[0] = W::half(block.scale);
     offsets[0] = W::half(block.offset);
-    read_nibbles(block.values, 0, codes);
+    read_nibbles<0>(block.values, codes);
   }
 
   static void read(const gguf::BlockQ5_0& block, std::int8_t* codes, float* scales, float*) {
     scales[0] = W::half(block.scale);
-    read_fives(block.values, block.high, 16, codes);
+    W::read_fives(block.values, block.high, 16, codes);
   }
 
   static void read(const gguf::BlockQ5_1& block, std::int8_t* codes, float* scales,
                    float* offsets) {
     scales[0] = W::half(block.scale);
     offsets[0] = W::half(block.offset);
-    read_fives(block.values, block.high, 0, codes);
+    W::read_fives(block.values, block.high, 0, codes);
   }
 
   static void read(const gguf::BlockQ8_0& block, std::int8_t* codes, float* scales, float*) {
@@ -86,34 +87,38 @@ struct CodeReader {
     }
   }
 
+  template <int kGroup>
+  static void read_group(const gguf::BlockQ5_K& block, std::int8_t* codes) {
+    const std::uint8_t* packed = block.values + kGroup / 2 * 32;
+    for (int i = 0; i < 32; ++i) {
+      const int fifth = block.high[i] >> kGroup & 1;
+      codes[i] = static_cast<std::int8_t>((packed[i] >> kGroup % 2 * 4 & 15) | fifth << 4);
+    }
+    if constexpr (kGroup + 1 < 8) read_group<kGroup + 1>(block, codes + 32);
+  }
+
   static void read(const gguf::BlockQ5_K& block, std::int8_t* codes, float* scales,
                    float* offsets) {
     read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
-    for (int pair = 0; pair < 4; ++pair, codes += 64) {
-      const std::uint8_t* packed = block.values + pair * 32;
-      for (int i = 0; i < 32; ++i) {
-        const int fifth = block.high[i] >> (2 * pair) & 1;
-        codes[i] = static_cast<std::int8_t>((packed[i] & 15) | fifth << 4);
-      }
-      for (int i = 0; i < 32; ++i) {
-        const int fifth = block.high[i] >> (2 * pair + 1) & 1;
-        codes[i + 32] = static_cast<std::int8_t>(packed[i] >> 4 | fifth << 4);
-      }
+    read_group<0>(block, codes);
+  }
+
+  template <int kQuarter>
+  static void read_quarter(const gguf::BlockQ6_K& block, std::int8_t* codes) {
+    constexpr int kHalf = kQuarter / 4, kPlace = kQuarter % 4;
+    const std::uint8_t* low = block.low + kHalf * 64 + kPlace % 2 * 32;
+    const std::uint8_t* high = block.high + kHalf * 32;
+    for (int i = 0; i < 32; ++i) {
+      const int code = (low[i] >> kPlace / 2 * 4 & 15) | (high[i] >> kPlace * 2 & 3) << 4;
+      codes[i] = static_cast<std::int8_t>(code - 32);
     }
+    if constexpr (kQuarter + 1 < 8) read_quarter<kQuarter + 1>(block, codes + 32);
   }
 
   static void read(const gguf::BlockQ6_K& block, std::int8_t* codes, float* scales, float*) {
     const float scale = W::half(block.scale);
     for (int i = 0; i < 16; ++i) scales[i] = scale * static_cast<float>(block.scales[i]);
-    for (int quarter = 0; quarter < 8; ++quarter, codes += 32) {
-      const int half = quarter / 4, place = quarter % 4;
-      const std::uint8_t* low = block.low + half * 64 + place % 2 * 32;
-      const std::uint8_t* high = block.high + half * 32;
-      for (int i = 0; i < 32; ++i) {
-        const int code = (low[i] >> place / 2 * 4 & 15) | (high[i] >> place * 2 & 3) << 4;
-        codes[i] = static_cast<std::int8_t>(code - 32);
-      }
-    }
+    read_quarter<0>(block, codes);
   }
 
   static void read(const gguf::BlockIq4Nl& block, std::int8_t* codes, float* scales, float*) {

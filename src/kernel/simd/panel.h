@@ -88,6 +88,29 @@ void fill_panel(const std::byte* rows, std::size_t row_bytes, int columns, int b
   }
 }
 
+// fill_panel for pairs of a format that holds them: they only change places. (Denormal numbers are
+// not flushed here; the products do that.)
+template <class V>
+void fill_stored_pairs(const std::byte* rows, std::size_t row_bytes, int columns, int begin,
+                       int depth, std::uint32_t* panel) {
+  constexpr int kStride = kPanelDepth / 2 + 16;
+  alignas(64) std::uint32_t words[V::kCount * kStride];
+  const auto bytes = static_cast<std::size_t>(depth) * sizeof(gguf::BlockBf16);
+  rows += static_cast<std::size_t>(begin) * sizeof(gguf::BlockBf16);
+  for (int column = 0; column < kPanelColumns; column += V::kCount) {
+    for (int lane = 0; lane < V::kCount; ++lane) {
+      std::uint32_t* out = words + lane * kStride;
+      out[depth / 2] = 0;  // the second of a last pair
+      if (column + lane < columns) {
+        std::memcpy(out, rows + static_cast<std::size_t>(column + lane) * row_bytes, bytes);
+      } else {
+        std::memset(out, 0, bytes);
+      }
+    }
+    turn<V>(words, kStride, (depth + 1) / 2, panel + column);
+  }
+}
+
 // kRows rows by two vectors of columns, in registers for the whole depth. Every output is one chain
 // of multiply-adds along k, so its bits know nothing of kRows.
 template <class V, class Terms, int kRows>
@@ -177,6 +200,7 @@ void improve_panels(Table& table) {
 template <class V>
 void improve_pairs(Table& table) {
   set_fills<V, PairTerms<V>>(table.fill_pairs);
+  table.fill_pairs[static_cast<int>(gguf::DType::bf16)] = fill_stored_pairs<V>;
   table.round_pairs = round_pairs<V>;
   table.multiply_pairs = multiply_panel<V, PairTerms<V>>;
   table.fast_bf16 = true;
