@@ -109,8 +109,6 @@ struct Words {
     }
   }
 };
-}
-};
 
 template <class Block, gguf::DType type>
 void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
