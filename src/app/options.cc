@@ -13,6 +13,15 @@
 
 namespace adjudge::app {
 
+namespace {
+
+// The library reads -5 as the largest number but five.
+std::string refuse_minus(std::string& text) {
+  return text.starts_with('-') ? "must not be negative" : "";
+}
+
+}  // namespace
+
 void ModelFlags::add_file_to(CLI::App& command) {
   command.add_option("--model", model, "a GGUF file, or the name of a pulled model")->required();
   command.add_option("--family", options.family, "ask this family's way, whatever the file says");
@@ -33,7 +42,8 @@ void ModelFlags::add_to(CLI::App& command) {
   command
       .add_option("--memory", memory_bytes_max,
                   "bytes beside the model file, such as 2GB (0: no limit)")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(refuse_minus, ""));
 }
 
 Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {

@@ -180,6 +180,12 @@ class Wire(unittest.TestCase):
                 self.assertEqual(run.returncode, 1)
                 self.assertEqual(run.stderr, b"adjudge: cannot write to standard output\n")
 
+    def test_a_negative_memory_budget_is_refused(self):
+        run = subprocess.run([OPTIONS.program, "decide", "--model", OPTIONS.model, "--memory", "-5", "-"],
+                             input=decision("some text").encode(), capture_output=True, timeout=60)
+        self.assertEqual(run.returncode, 2, run.stdout)
+        self.assertIn(b"negative", run.stderr)
+
 
 def add_tests():
     for path in sorted(Path(__file__).parent.glob("*.wire")):
