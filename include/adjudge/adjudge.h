@@ -49,8 +49,9 @@ struct ChoiceOption {
 };
 
 // A state and named questions about it. The limits are those of the HTTP interface
-// (docs/protocol.md): 1 to 255 options, 1 to 10 levels, ids that are not empty. They are checked when
-// the request is submitted. Of two questions with one id, or options with one key, the last counts.
+// (docs/protocol.md): 1 to 255 options, 1 to 10 levels, ids that are not empty. They are checked
+// when the request is submitted. Of two questions with one id, or options with one key, the last
+// counts.
 class DecisionRequest {
  public:
   DecisionRequest() = default;
