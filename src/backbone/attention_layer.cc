@@ -110,7 +110,7 @@ void finish_heads(const LayerContext& context, const AttentionSizes& sizes, cons
 }
 
 void remember(Pass& pass, int slot, const Rows& keys, const Rows& values) {
-  for (const Segment& segment : pass.segments()) {
+  for (const Pass::Segment& segment : pass.segments()) {
     const std::size_t width = at(keys.width);
     float* key = segment.memory->keys(slot) + at(segment.own_begin) * width;
     float* value = segment.memory->values(slot) + at(segment.own_begin) * width;
@@ -142,7 +142,7 @@ void find_runs(const LayerContext& context, int slot) {
   std::vector<std::size_t>& begins = context.lists.run_begins;
   runs.clear();
   begins.assign(1, 0);
-  for (const Segment& segment : context.pass.segments()) {
+  for (const Pass::Segment& segment : context.pass.segments()) {
     segment.memory->append_runs(slot, segment.own_begin + segment.count, runs);
     begins.push_back(runs.size());
   }
@@ -160,7 +160,7 @@ void attend_readers(const LayerContext& context, const AttentionSizes& sizes, in
     AttentionWork work;
     work.queries = slice_of(queries, reader.begin, reader.count);
     work.runs = runs.subspan(begin, begins[at(reader.segment) + 1] - begin);
-    const Segment& segment = context.pass.segments()[at(reader.segment)];
+    const Pass::Segment& segment = context.pass.segments()[at(reader.segment)];
     work.first_visible = segment.position_begin + reader.offset + 1;
     work.out = slice_of(out, reader.begin, reader.count);
     works.push_back(work);

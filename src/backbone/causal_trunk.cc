@@ -102,7 +102,7 @@ void CausalTrunk::hand_out(const Rows& x) const {
   if (x.count == 0) return;
   rms_norm(net_, x, weights_.output_norm, epsilon_, x);
   int row = 0;
-  for (const Segment& segment : pass_.segments()) {
+  for (const Pass::Segment& segment : pass_.segments()) {
     for (std::size_t i = 0; i < segment.wanted.size(); ++i, ++row) {
       std::copy_n(x.row(row), x.width, segment.rows->add_row().data());
     }

@@ -11,18 +11,6 @@
 
 namespace adjudge {
 
-// The rows of one work. Segments stand in the order of the works: parents before their children.
-struct Segment {
-  SequenceMemory* memory = nullptr;
-  const SequenceMemory* before = nullptr;  // whose recurrent part the first row continues, if any
-  int begin = 0;                           // rows [begin, begin + count) of the pass
-  int count = 0;
-  int own_begin = 0;       // the first row's place among its memory's own positions
-  int position_begin = 0;  // ... and in the whole sequence
-  std::span<const int> wanted;
-  HiddenRows* rows = nullptr;
-};
-
 // Rows that stand together and are read: queries of one attention work.
 struct ReaderRun {
   int segment = 0;
@@ -41,6 +29,18 @@ struct PassLimits {
 
 class Pass {
  public:
+  // The rows of one work. Segments stand in the order of the works: parents before their children.
+  struct Segment {
+    SequenceMemory* memory = nullptr;
+    const SequenceMemory* before = nullptr;  // whose recurrent part the first row continues, if any
+    int begin = 0;                           // rows [begin, begin + count) of the pass
+    int count = 0;
+    int own_begin = 0;       // the first row's place among its memory's own positions
+    int position_begin = 0;  // ... and in the whole sequence
+    std::span<const int> wanted;
+    HiddenRows* rows = nullptr;
+  };
+
   // Checks all inputs, then takes the tokens into the memories. Nothing has changed on error.
   Status begin(std::span<const Work> works, const PassLimits& limits);
 

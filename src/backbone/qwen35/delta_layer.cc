@@ -37,7 +37,7 @@ void convolve(const LayerContext& context, const DeltaWeights& weights, int slot
               const Rows& channels, const Rows& out) {
   std::vector<ConvolutionWork>& works = context.lists.convolution;
   works.clear();
-  for (const Segment& segment : context.pass.segments()) {
+  for (const Pass::Segment& segment : context.pass.segments()) {
     works.push_back(
         {.x = slice_of(channels, segment.begin, segment.count),
          .history_in = segment.before == nullptr ? nullptr : segment.before->taps(slot),
@@ -71,7 +71,7 @@ void run_rule(const LayerContext& context, const DeltaSizes& sizes, int slot, co
   std::vector<DeltaWork>& works = context.lists.delta;
   works.clear();
   const int key_width = sizes.key_width();
-  for (const Segment& segment : context.pass.segments()) {
+  for (const Pass::Segment& segment : context.pass.segments()) {
     const auto own = [&](const Rows& rows) { return slice_of(rows, segment.begin, segment.count); };
     const Rows channels = own(convolved);
     works.push_back(
