@@ -119,6 +119,21 @@ def opening(tree):
                 yield file, 1, "a header has #pragma once"
 
 
+def type_names(tree):
+    """Two types of one name in one namespace share the symbols of every template made of them."""
+    seen = {}
+    for file in tree.cxx:
+        if file.suffix != "h":
+            continue
+        spaces = list(file.search(r"(?m)^namespace ([\w:]+) \{", file.code))
+        for line, match in file.search(r"(?m)^(?:struct|class|union|enum class) (\w+)\b(?!::)[^;{]*\{",
+                                       file.code):
+            name = "::".join([space[1] for at, space in spaces if at < line] + [match[1]])
+            if name in seen:
+                yield file, line, f"{name} is a type of {seen[name]} too"
+            seen.setdefault(name, file.path)
+
+
 def kernel_headers(tree):
     allowed = re.compile(r"(immintrin\.h|arm_neon\.h|cstddef|cstdint|cstring|kernel/.*|gguf/dtype\w*\.h"
                          r"|gguf/half\.h)$")
@@ -304,6 +319,7 @@ RULES = {
     "include-order": include_order,
     "own-header-first": own_header_first,
     "opening": opening,
+    "type-names": type_names,
     "kernel-headers": kernel_headers,
     "posix": posix,
     "silence": silence,

@@ -35,6 +35,15 @@ class Rules(unittest.TestCase):
         self.expect(["opening"], {"src/nn/a.h": "#pragma once\n"})
         self.expect(["opening"], {"src/nn/a.h": "// What it is.\n"})
 
+    def test_a_type_has_its_name_for_itself(self):
+        named = HEADER + "namespace adjudge {\nstruct Segment {\n  int a;\n};\n}\n"
+        inner = HEADER + "namespace adjudge {\nclass Pass {\n  struct Segment {};\n};\n}\n"
+        other = named.replace("adjudge", "adjudge::text")
+        ahead = HEADER + "namespace adjudge {\nstruct Segment;\n}\n"
+        self.expect([], {"src/plan/a.h": named, "src/nn/b.h": inner, "src/text/c.h": other,
+                         "src/nn/d.h": ahead})
+        self.expect(["type-names"], {"src/plan/a.h": named, "src/nn/b.h": named})
+
     def test_instruction_set_code_includes_next_to_nothing(self):
         good = '#include <cstddef>\n#include "kernel/table.h"\n#include "gguf/dtype_q4_k.h"\n'
         self.expect([], {"src/kernel/avx2/kernels.cc": good})
