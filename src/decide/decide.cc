@@ -23,9 +23,8 @@ double milliseconds_since(Clock::time_point begin) {
 
 using Logits = std::vector<double>;
 
-// The requests that compiled, side by side for one forest.
+// Requests side by side for one forest.
 struct Batch {
-  std::vector<Result<Compiled>> compiled;  // one per request
   std::vector<const Prompt*> prompts;
   std::vector<const Reading*> readings;
   std::vector<int> prompt_of;      // per reading, its place in `prompts`
@@ -34,6 +33,7 @@ struct Batch {
 
 void add_request(const Compiled& compiled, Batch& batch) {
   const int first_prompt = count_of(batch.prompts);
+  batch.first_reading.push_back(count_of(batch.readings));
   for (const Prompt& prompt : compiled.prompts) batch.prompts.push_back(&prompt);
   for (const QuestionPlan& plan : compiled.questions) {
     for (const Reading& reading : plan.readings) {
@@ -41,19 +41,6 @@ void add_request(const Compiled& compiled, Batch& batch) {
       batch.prompt_of.push_back(first_prompt + reading.prompt);
     }
   }
-}
-
-Batch compile_all(const ModelFile& file, std::span<const Request> requests,
-                  const CompileOptions& options) {
-  Batch batch;
-  for (const Request& request : requests) {
-    batch.compiled.push_back(compile_within_limits(file, request, options));
-  }
-  for (const Result<Compiled>& compiled : batch.compiled) {
-    batch.first_reading.push_back(count_of(batch.readings));
-    if (compiled.ok()) add_request(compiled.value(), batch);
-  }
-  return batch;
 }
 
 // The logits of all readings; those of one readout in one step, so that they share its products.
@@ -128,31 +115,57 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
   return file.compiler().compile(request, limited);
 }
 
+std::vector<Result<Response>> decide(const Model& model, std::span<const CompiledRequest> requests,
+                                     std::stop_token stop) {
+  const auto plan_begin = Clock::now();
+  Batch batch;
+  for (const CompiledRequest& request : requests) add_request(*request.compiled, batch);
+  const PrefixForest forest = build_prefix_forest(batch.prompts);
+  const double plan_ms = milliseconds_since(plan_begin);
+
+  Result<Evaluated> evaluated = Evaluated{};
+  auto job = [&] { evaluated = evaluate_and_read(model, batch, forest, stop); };
+  model.runtime().run(job);
+
+  const auto respond = [&](int r) -> Result<Response> {
+    if (!evaluated.ok()) return evaluated.error();
+    const auto& [logits, evaluate_ms, read_ms] = evaluated.value();
+    const auto& [request, compiled] = requests[at(r)];
+    ADJ_TRY(std::vector<Answer> answers,
+            fold_answers(model.file().compiler().calibration(), *request, *compiled,
+                         std::span(logits).subspan(at(batch.first_reading[at(r)]))));
+    return Response{model.file().name(), std::move(answers), usage_of(*compiled),
+                    Timing{plan_ms, evaluate_ms, read_ms}};
+  };
+  std::vector<Result<Response>> responses;
+  for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));
+  return responses;
+}
+
 std::vector<Result<Response>> decide(const Model& model, std::span<const Request> requests,
                                      const DecideOptions& options) {
   // Everything that can refuse a request runs before the first token is evaluated.
   const auto compile_begin = Clock::now();
-  const Batch batch = compile_all(model.file(), requests, options.compile);
-  const PrefixForest forest = build_prefix_forest(batch.prompts);
+  std::vector<Result<Compiled>> compiled;
+  for (const Request& request : requests) {
+    compiled.push_back(compile_within_limits(model.file(), request, options.compile));
+  }
   const double compile_ms = milliseconds_since(compile_begin);
-
-  Result<Evaluated> evaluated = Evaluated{};
-  auto job = [&] { evaluated = evaluate_and_read(model, batch, forest, options.stop); };
-  model.runtime().run(job);
-
-  const auto respond = [&](int r) -> Result<Response> {
-    if (!batch.compiled[at(r)].ok()) return batch.compiled[at(r)].error();
-    if (!evaluated.ok()) return evaluated.error();
-    const auto& [logits, evaluate_ms, read_ms] = evaluated.value();
-    const Compiled& compiled = batch.compiled[at(r)].value();
-    ADJ_TRY(std::vector<Answer> answers,
-            fold_answers(model.file().compiler().calibration(), requests[at(r)], compiled,
-                         std::span(logits).subspan(at(batch.first_reading[at(r)]))));
-    return Response{model.file().name(), std::move(answers), usage_of(compiled),
-                    Timing{compile_ms, evaluate_ms, read_ms}};
-  };
+  std::vector<CompiledRequest> right;
+  for (int r = 0; r < count_of(requests); ++r) {
+    if (compiled[at(r)].ok()) right.push_back({&requests[at(r)], &compiled[at(r)].value()});
+  }
+  std::vector<Result<Response>> decided = decide(model, right, options.stop);
+  auto next = decided.begin();
   std::vector<Result<Response>> responses;
-  for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));
+  for (const Result<Compiled>& each : compiled) {
+    if (!each.ok()) {
+      responses.push_back(each.error());
+      continue;
+    }
+    if (next->ok()) next->value().timing.compile += compile_ms;
+    responses.push_back(std::move(*next++));
+  }
   return responses;
 }
 

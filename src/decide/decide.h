@@ -27,6 +27,16 @@ struct DecideOptions {
 std::vector<Result<Response>> decide(const Model& model, std::span<const Request> requests,
                                      const DecideOptions& options);
 
+// A request and what it was compiled to; both outlive the call.
+struct CompiledRequest {
+  const Request* request;
+  const Compiled* compiled;
+};
+
+// The same for those who compiled before; `Timing::compile` then holds the plan alone.
+std::vector<Result<Response>> decide(const Model& model, std::span<const CompiledRequest> requests,
+                                     std::stop_token stop);
+
 // What can be refused without a network: the request's compilation and its length.
 Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
                                        const CompileOptions& options);

@@ -39,6 +39,8 @@ void apply_bias(std::span<const double> bias, std::vector<double>& probabilities
   for (double& p : probabilities) p /= sum;
 }
 
+}  // namespace
+
 void describe(const Question& question, Answer& answer) {
   answer.best = first_maximum(answer.probabilities);
   switch (question.kind) {
@@ -55,8 +57,6 @@ void describe(const Question& question, Answer& answer) {
   }
 }
 
-}  // namespace
-
 Result<Answer> fold(const Question& question, const QuestionPlan& plan,
                     std::span<const std::vector<double>> logits, const Calibration& calibration) {
   const int option_count = count_of(question.options);
@@ -65,6 +65,8 @@ Result<Answer> fold(const Question& question, const QuestionPlan& plan,
   answer.id = question.id;
   answer.kind = question.kind;
   answer.truncation = plan.truncation;
+  answer.temperature = temperature;
+  answer.logits.assign(logits.begin(), logits.end());
   if (plan.fold == Fold::rating_scale) {
     ADJ_TRY(answer.probabilities, rating_as_yes(logits[0], temperature));
   } else {

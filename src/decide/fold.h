@@ -14,4 +14,7 @@ namespace adjudge {
 Result<Answer> fold(const Question& question, const QuestionPlan& plan,
                     std::span<const std::vector<double>> logits, const Calibration& calibration);
 
+// Fills what follows from an answer's probabilities: best, value, confidence.
+void describe(const Question& question, Answer& answer);
+
 }  // namespace adjudge

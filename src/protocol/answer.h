@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,13 @@ struct Truncation {
   bool any() const { return question.is_cut() || state.is_cut() || !options_cut.empty(); }
 };
 
+// How an answer came out when its options were asked in several orders.
+struct OrderReport {
+  int count = 1;               // orders asked
+  int flip_count = 0;          // of those, where another option was best than in the first
+  std::vector<double> spread;  // of each option's probability over the orders
+};
+
 struct Answer {
   std::string id;
   QuestionKind kind = QuestionKind::choice;
@@ -33,6 +42,14 @@ struct Answer {
   int best = 0;                       // the first of the most probable options
   double confidence = 0;              // choice and score; see calibrate/calibration.h
   Truncation truncation;
+  double temperature = 1;                   // that the logits were divided by
+  std::vector<std::vector<double>> logits;  // of every reading, in its own order of the options
+  std::optional<OrderReport> orders;
+
+  // Of a noul: how far from a coin. Others carry their own.
+  double sureness() const {
+    return kind == QuestionKind::noul ? std::abs(2 * value - 1) : confidence;
+  }
 };
 
 struct Usage {

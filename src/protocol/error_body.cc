@@ -8,6 +8,8 @@ namespace {
 
 using json::Value;
 
+constexpr int kUnprocessable = 422;
+
 struct Spelling {
   int status;
   const char* type;    // of `error`
@@ -19,9 +21,9 @@ struct Spelling {
 Spelling spelling_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::bad_request:
-      return {422, "invalid_request_error", "value_error"};
+      return {kUnprocessable, "invalid_request_error", "value_error"};
     case ErrorKind::not_supported:
-      return {422, "not_supported_error", "not_supported"};
+      return {kUnprocessable, "not_supported_error", "not_supported"};
     case ErrorKind::too_large:
       return {413, "request_too_large_error", "max_tokens_exceeded"};
     case ErrorKind::overloaded:
@@ -38,6 +40,16 @@ Spelling spelling_of(ErrorKind kind) {
       return {500, "server_error", "internal"};
   }
   CHECK(false);
+}
+
+// Told apart by the fault's type: a model that is not here (the hosted service answers 400), and a
+// body packed in a way we cannot unpack.
+Spelling spelling_of(const Error& error) {
+  if (error.faults.front().type == kUnknownModelFault) {
+    return {400, "invalid_request_error", kUnknownModelFault};
+  }
+  if (error.faults.front().type == kMediaTypeFault) return {415, kMediaTypeFault, kMediaTypeFault};
+  return spelling_of(error.kind);
 }
 
 Value type_of(const Fault& fault, const Spelling& spelling) {
@@ -58,12 +70,14 @@ Value list_of(const std::vector<Fault>& faults, const Spelling& spelling) {
 
 }  // namespace
 
-int status_of(ErrorKind kind) { return spelling_of(kind).status; }
+int status_of(const Error& error) { return spelling_of(error).status; }
+
+const char* error_type_of(const Error& error) { return spelling_of(error).type; }
 
 std::string print_error(const Error& error) {
-  const Spelling spelling = spelling_of(error.kind);
+  const Spelling spelling = spelling_of(error);
   const Value message = json::string(error.message());
-  const Value detail = spelling.status == status_of(ErrorKind::bad_request)
+  const Value detail = spelling.status == kUnprocessable
                            ? list_of(error.faults, spelling)
                            : json::object({{"error_type", type_of(error.faults.front(), spelling)},
                                            {"message", message}});
@@ -73,5 +87,7 @@ std::string print_error(const Error& error) {
   return json::print(json::object({{"detail", detail}, {"error", summary}}),
                      json::Flavour::compact);
 }
+
+SpelledError spell_error(const Error& error) { return {status_of(error), print_error(error)}; }
 
 }  // namespace adjudge

@@ -49,17 +49,17 @@ TEST(Status, BlamesTheServerOnlyForWhatIsNotTheRequest) {
   for (const ErrorKind kind :
        {ErrorKind::bad_request, ErrorKind::too_large, ErrorKind::not_supported,
         ErrorKind::overloaded, ErrorKind::cancelled}) {
-    EXPECT_LT(status_of(kind), 500);
-    EXPECT_GE(status_of(kind), 400);
+    EXPECT_LT(status_of({kind, ""}), 500);
+    EXPECT_GE(status_of({kind, ""}), 400);
   }
   for (const ErrorKind kind :
        {ErrorKind::bad_model, ErrorKind::deadline, ErrorKind::unavailable, ErrorKind::internal}) {
-    EXPECT_GE(status_of(kind), 500);
+    EXPECT_GE(status_of({kind, ""}), 500);
   }
-  EXPECT_EQ(status_of(ErrorKind::bad_request), 422);
-  EXPECT_EQ(status_of(ErrorKind::too_large), 413);
-  EXPECT_EQ(status_of(ErrorKind::overloaded), 429);
-  EXPECT_EQ(status_of(ErrorKind::unavailable), 503);
+  EXPECT_EQ(status_of({ErrorKind::bad_request, ""}), 422);
+  EXPECT_EQ(status_of({ErrorKind::too_large, ""}), 413);
+  EXPECT_EQ(status_of({ErrorKind::overloaded, ""}), 429);
+  EXPECT_EQ(status_of({ErrorKind::unavailable, ""}), 503);
 }
 
 }  // namespace

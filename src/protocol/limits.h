@@ -10,6 +10,10 @@ struct RequestLimits {
   int question_count_max = 4096;
   int option_count_max = 255;  // of a choice; a family may offer fewer
   int level_count_max = 10;    // levels are read as digits
+  // Each order of the options is a prompt of its own.
+  int order_count_max = 64;
+  // A body asked in several ways is copied for each.
+  std::size_t copied_bytes_max = std::size_t{256} << 20;
   // Ids come back in answers and in every fault.
   int id_bytes_max = 1024;
   // Faults quoted in one error; a body of megabytes can hold thousands.

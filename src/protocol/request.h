@@ -2,6 +2,7 @@
 // family and no token.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,21 @@ struct Question {
   std::vector<Option> options;
 };
 
+// What the caller wants to see beside the answers.
+struct Extras {
+  bool logits = false;
+  bool temperature = false;
+  bool usage = false;
+  bool timing = false;
+  std::optional<double> confidence_min;  // answers below it are marked, never hidden
+  int order_count_max = 8;               // where options are asked in several orders
+};
+
 struct Request {
   std::string model;  // as asked for; empty when absent
   json::Value state;
   std::vector<Question> questions;  // ids are unique
+  Extras extras;
 };
 
 }  // namespace adjudge

@@ -4,22 +4,15 @@
 
 #include "base/size.h"
 #include "base/try.h"
+#include "protocol/fault_list.h"
 #include "protocol/systemone.h"
+#include "protocol/value_reading.h"
 
 namespace adjudge {
 namespace {
 
 using json::Value;
-using Path = std::vector<std::string>;
-
-bool absent(const Value* value) { return value == nullptr || value->is_null(); }
-
 Value take(Value* value) { return value == nullptr ? Value{} : std::move(*value); }
-
-Path operator/(Path path, std::string step) {
-  path.push_back(std::move(step));
-  return path;
-}
 
 bool holds_something(const Value* value) {
   if (absent(value)) return false;
@@ -34,38 +27,94 @@ std::optional<QuestionKind> kind_named(const Value& name) {
   return std::nullopt;
 }
 
-std::string too_many(std::size_t count, int most, const std::string& noun) {
-  return std::to_string(count) + " " + noun + ", at most " + std::to_string(most);
-}
-
 class Reader {
  public:
-  explicit Reader(const RequestLimits& limits) : limits_(limits) {}
+  explicit Reader(const RequestLimits& limits) : limits_(limits), faults_(limits.fault_count_max) {}
 
   Result<Request> read(Value body) {
     Request request;
-    if (!body.is_object()) {
-      refuse({}, "dict_type", "the body must be an object");
-    } else {
+    if (is_object(body)) {
       read_model(body.find("model"), request);
       read_state(body.find("state"), request);
-      refuse_media(body);
-      ADJ_TRY_DONE(read_questions(body.find("questions"), request));
+      ADJ_TRY_DONE(read_rest(body, request));
     }
-    if (!faults_.empty()) return Error{ErrorKind::bad_request, std::move(faults_)};
+    if (!faults_.empty()) return std::move(faults_).error();
     return request;
   }
 
- private:
-  void refuse(Path path, std::string type, std::string message) {
-    if (count_of(faults_) == limits_.fault_count_max) return;
-    faults_.push_back({std::move(path), std::move(type), std::move(message)});
+  Result<SystemOneBatch> read_batch(Value body) {
+    SystemOneBatch batch;
+    if (is_object(body)) {
+      read_model(body.find("model"), batch.questions);
+      read_states(body.find("states"), batch.states);
+      ADJ_TRY_DONE(read_rest(body, batch.questions));
+    }
+    if (!faults_.empty()) return std::move(faults_).error();
+    return batch;
   }
 
-  // Between 1 and `most`, or a fault.
+ private:
+  bool is_object(const Value& body) {
+    if (!body.is_object()) refuse({}, "dict_type", "the body must be an object");
+    return body.is_object();
+  }
+
+  void refuse(Path path, std::string type, std::string message) {
+    faults_.refuse(std::move(path), std::move(type), std::move(message));
+  }
+
   void check_count(const Path& path, std::size_t count, int most, const std::string& noun) {
-    if (count == 0) refuse(path, "too_short", "0 " + noun + ", at least 1");
-    if (count > at(most)) refuse(path, "too_long", too_many(count, most, noun));
+    faults_.check_count(path, count, 1, most, noun);
+  }
+
+  // What a single request and a batch have in common, after the states.
+  Status read_rest(Value& body, Request& request) {
+    read_extras(body, request.extras);
+    refuse_media(body);
+    return read_questions(body.find("questions"), request);
+  }
+
+  void read_states(Value* states, std::vector<Value>& rows) {
+    if (absent(states)) return refuse({"states"}, "missing", "states are required");
+    if (!states->is_array()) return refuse({"states"}, "list_type", "states must be a list");
+    if (states->items.empty()) refuse({"states"}, "too_short", "0 states, at least 1");
+    rows = std::move(states->items);
+  }
+
+  bool read_flag(const Value& body, const char* name) {
+    const Value* flag = body.find(name);
+    if (absent(flag)) return false;
+    if (flag->type != json::Type::boolean) {
+      refuse({name}, "bool_type", std::string(name) + " must be true or false");
+    }
+    return flag->boolean;
+  }
+
+  void read_order_count(const Value* orders, Extras& extras) {
+    if (absent(orders)) return;
+    const std::optional<double> count = number_in(*orders);
+    if (orders->type != json::Type::integer ||
+        !(*count >= 1 && *count <= limits_.order_count_max)) {
+      return refuse(
+          {"x_orders"}, "int_type",
+          "x_orders must be a whole number from 1 to " + std::to_string(limits_.order_count_max));
+    }
+    extras.order_count_max = static_cast<int>(*count);
+  }
+
+  void read_extras(const Value& body, Extras& extras) {
+    extras.logits = read_flag(body, "x_logits");
+    extras.temperature = read_flag(body, "x_temperature");
+    extras.usage = read_flag(body, "x_usage");
+    extras.timing = read_flag(body, "x_timing");
+    read_order_count(body.find("x_orders"), extras);
+    const Value* least = body.find("x_min_confidence");
+    if (absent(least)) return;
+    const std::optional<double> value = number_in(*least);
+    if (!value || !(*value >= 0 && *value <= 1)) {
+      return refuse({"x_min_confidence"}, "float_type", "x_min_confidence must be from 0 to 1");
+    }
+    extras.confidence_min = *value;
   }
 
   void read_model(Value* model, Request& request) {
@@ -180,7 +229,7 @@ class Reader {
   }
 
   const RequestLimits& limits_;
-  std::vector<Fault> faults_;
+  FaultList faults_;
 };
 
 }  // namespace
@@ -188,6 +237,11 @@ class Reader {
 Result<Request> parse_systemone(std::string_view body, const RequestLimits& limits) {
   ADJ_TRY(Value value, json::parse(body, limits.json));
   return Reader(limits).read(std::move(value));
+}
+
+Result<SystemOneBatch> parse_systemone_batch(std::string_view body, const RequestLimits& limits) {
+  ADJ_TRY(Value value, json::parse(body, limits.json));
+  return Reader(limits).read_batch(std::move(value));
 }
 
 }  // namespace adjudge

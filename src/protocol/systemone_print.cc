@@ -24,7 +24,54 @@ Value descriptions_of(const Question& question) {
   return json::object(std::move(members));
 }
 
-Value value_of(const Answer& answer, const Question& question) {
+Value numbers(const std::vector<double>& values) {
+  std::vector<Value> items;
+  for (const double value : values) items.push_back(json::real(value));
+  return json::array(std::move(items));
+}
+
+Value value_of(const OrderReport& orders, const Question& question) {
+  std::vector<Member> spread;
+  for (int i = 0; i < count_of(question.options); ++i) {
+    spread.push_back({question.options[at(i)].key, json::real(orders.spread[at(i)])});
+  }
+  return json::object({{"count", json::integer(orders.count)},
+                       {"flips", json::integer(orders.flip_count)},
+                       {"spread", json::object(std::move(spread))}});
+}
+
+void add_extras(const Answer& answer, const Question& question, const Extras& extras,
+                std::vector<Member>& members) {
+  if (extras.temperature) members.push_back({"x_temperature", json::real(answer.temperature)});
+  if (extras.logits) {
+    std::vector<Value> readings;
+    for (const auto& logits : answer.logits) readings.push_back(numbers(logits));
+    members.push_back({"x_logits", json::array(std::move(readings))});
+  }
+  if (answer.orders) members.push_back({"x_orders", value_of(*answer.orders, question)});
+  if (extras.confidence_min) {
+    const bool abstained = answer.sureness() < *extras.confidence_min;
+    members.push_back({"x_abstained", json::boolean(abstained)});
+  }
+}
+
+void add_extras(const Response& response, const Extras& extras, std::vector<Member>& members) {
+  const auto& [input_tokens, prompt_tokens] = response.usage;
+  if (extras.usage) {
+    members.push_back({"x_usage", json::object({{"prompt_tokens", json::integer(prompt_tokens)},
+                                                {"evaluated_tokens", json::integer(input_tokens)},
+                                                {"reused_tokens",
+                                                 json::integer(prompt_tokens - input_tokens)}})});
+  }
+  if (extras.timing) {
+    const auto& [compile, evaluate, read] = response.timing;
+    members.push_back({"x_timing", json::object({{"compile_ms", json::real(compile)},
+                                                 {"evaluate_ms", json::real(evaluate)},
+                                                 {"read_ms", json::real(read)}})});
+  }
+}
+
+Value value_of(const Answer& answer, const Question& question, const Extras& extras) {
   CHECK(answer.probabilities.size() == question.options.size());
   std::vector<Member> members = {{"type", json::string(kind_name(answer.kind))}};
   switch (answer.kind) {
@@ -43,6 +90,7 @@ Value value_of(const Answer& answer, const Question& question) {
       members.push_back({"probabilities", probabilities_of(answer, question)});
       break;
   }
+  add_extras(answer, question, extras, members);
   return json::object(std::move(members));
 }
 
@@ -92,7 +140,7 @@ std::string print_systemone(const Response& response, const Request& request) {
   for (int i = 0; i < count_of(response.answers); ++i) {
     const Answer& answer = response.answers[at(i)];
     const Question& question = request.questions[at(i)];
-    answers.push_back({answer.id, value_of(answer, question)});
+    answers.push_back({answer.id, value_of(answer, question, request.extras)});
     if (!answer.truncation.any()) continue;
     truncated.push_back({answer.id, value_of(answer.truncation, question)});
   }
@@ -101,6 +149,7 @@ std::string print_systemone(const Response& response, const Request& request) {
   std::vector<Member> members = {{"model", json::string(response.model)},
                                  {"answers", json::object(std::move(answers))},
                                  {"usage", usage}};
+  add_extras(response, request.extras, members);
   if (!truncated.empty()) members.push_back({"x_truncated", json::object(std::move(truncated))});
   return json::print(json::object(std::move(members)), json::Flavour::compact);
 }

@@ -234,7 +234,7 @@ TEST(ParseSystemone, AgreesWithTheRecordedServerAboutWhatIsARequest) {
         id == "score_odd_levels.a" || id == "err_score_size.a" || id == "err_second.a";
     EXPECT_EQ(request.ok(), answered_there != differs) << id;
     if (request.ok()) continue;
-    EXPECT_EQ(status_of(request.error().kind), 422) << id;
+    EXPECT_EQ(status_of(request.error()), 422) << id;
   }
   for (const json::Value& line : testing::golden_lines("limits")) {
     EXPECT_TRUE(parse_systemone(line.find("body")->text, {}).ok());

@@ -2,6 +2,7 @@
 // to answers; in tests, a few lines.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -12,16 +13,26 @@
 
 namespace adjudge::serve {
 
-class Decider {
+class Decider;
+
+// A request made ready for a pass. What the decider adds to it is the decider's own.
+struct Prepared {
+  virtual ~Prepared() = default;
+  Request request;
+  int token_count = 0;                     // that it takes by itself
+  std::shared_ptr<const Decider> decider;  // the one that prepared it; kept for as long as it waits
+};
+using PreparedPtr = std::unique_ptr<Prepared>;
+
+class Decider : public std::enable_shared_from_this<Decider> {
  public:
   virtual ~Decider() = default;
 
-  // The tokens a request takes by itself, or why it can never be answered. Pure; called from
-  // several threads at once.
-  virtual Result<int> weigh(const Request& request) const = 0;
+  // Or why it can never be answered. Pure; called from several threads at once.
+  virtual Result<PreparedPtr> prepare(Request request) const = 0;
 
   // One result per request, all from one pass, which may be given up when `stop` asks for it.
-  virtual std::vector<Result<Response>> decide(std::span<const Request> requests,
+  virtual std::vector<Result<Response>> decide(std::span<const Prepared* const> requests,
                                                std::stop_token stop) const = 0;
 };
 

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <utility>
 
+#include "base/size.h"
+#include "base/try.h"
 #include "protocol/error_body.h"
+#include "serve/body_coding.h"
 
 namespace adjudge::serve {
 
@@ -17,81 +19,119 @@ double milliseconds_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-HttpResponse error_response(const Error& error) {
-  return {.status = status_of(error.kind), .body = print_error(error)};
+// The first that failed speaks for all.
+const Error* first_error(const Decided& decided) {
+  for (const Result<Response>& response : decided.responses) {
+    if (!response.ok()) return &response.error();
+  }
+  return nullptr;
 }
 
-HttpResponse overloaded_response(const Error& error, std::chrono::seconds wait) {
-  HttpResponse response = error_response(error);
-  response.headers.push_back({"Retry-After", std::to_string(wait.count())});
-  return response;
-}
+// What is known of a call from its parsing to its answer.
+struct Pending {
+  const Dialect& dialect;
+  const DecisionDesk& desk;
+  HttpCall call;
+  std::function<std::string(std::span<const Answered>)> print;
+  double parse_ms = 0;
+};
 
-HttpResponse decided_response(const Dialect& dialect, const Decided& decided, double parse_ms) {
-  if (!decided.response.ok()) return error_response(decided.response.error());
-  const Response& response = decided.response.value();
-  const Timing& timing = response.timing;
-  return {.body = dialect.print(response, decided.request),
-          .phases = {{"parse", parse_ms},
+HttpResponse decided_response(const Pending& pending, const Decided& decided) {
+  if (const Error* error = first_error(decided)) {
+    return error_response(pending.dialect, *error, pending.desk.queue);
+  }
+  std::vector<Answered> answered;
+  int token_count = 0;
+  for (std::size_t i = 0; i < decided.parts.size(); ++i) {
+    const Response& response = decided.responses[i].value();
+    answered.push_back({&decided.parts[i]->request, &response});
+    token_count += response.usage.input_tokens;
+  }
+  const Timing& timing = answered.front().response->timing;
+  return {.body = pending.print(answered),
+          .phases = {{"parse", pending.parse_ms},
                      {"queue", decided.wait_ms},
                      {"compile", timing.compile},
                      {"evaluate", timing.evaluate},
                      {"read", timing.read}},
-          .note = "tokens=" + std::to_string(response.usage.input_tokens) +
+          .note = "tokens=" + std::to_string(token_count) +
                   " together=" + std::to_string(decided.together)};
 }
 
-// A body we would misread is refused by its header.
-std::optional<HttpResponse> refuse_encoding(const HttpRequest& request) {
-  const std::string_view coding = request.header("Content-Encoding");
-  if (!coding.empty() && coding != "identity") {
-    HttpResponse response =
-        refusal(415, "unsupported_media_type_error", "the body is compressed; send it as it is");
-    response.headers.push_back({"Accept-Encoding", "identity"});
-    return response;
-  }
-  if (request.header("Content-Type").starts_with("multipart/")) {
-    return refusal(415, "unsupported_media_type_error",
-                   "this model reads text only; send the request as application/json");
-  }
-  return std::nullopt;
-}
-
-// On a pool thread: everything that can be refused is refused before the request waits, so that a
-// wrong request is never told to come back later.
-void admit(const Dialect& dialect, const DecisionDesk& desk,
-           const std::shared_ptr<HttpCall>& call) {
+// Everything that can be refused is refused before the request waits, so that a wrong request is
+// never told to come back later.
+Status admit(const std::shared_ptr<Pending>& pending) {
   const auto begin = Clock::now();
-  if (auto refused = refuse_encoding(call->request)) return call->reply(std::move(*refused));
-  Result<Request> request = dialect.parse(call->request.body, desk.limits);
-  if (!request.ok()) return call->reply(error_response(request.error()));
-  call->request.body = {};
-  const Result<int> weight = desk.decider.weigh(request.value());
-  if (!weight.ok()) return call->reply(error_response(weight.error()));
+  const DecisionDesk& desk = pending->desk;
+  HttpCall& call = pending->call;
+  ADJ_TRY(const std::string body, plain_body(call.request, desk.limits));
+  ADJ_TRY(Ask ask, pending->dialect.parse(body, desk.limits));
+  pending->print = std::move(ask.print);
+  ADJ_TRY(const auto decider, desk.source.find(ask.requests.front().model));
 
-  const double parse_ms = milliseconds_since(begin);
-  const auto done = [&dialect, &desk, call, parse_ms](Decided decided) {
-    desk.pool.submit([&dialect, call, parse_ms, decided = std::move(decided)] {
-      call->reply(decided_response(dialect, decided, parse_ms));
+  Waiting waiting{.client = call.request.client, .gone = call.gone};
+  for (Request& request : ask.requests) {
+    ADJ_TRY(PreparedPtr prepared, decider->prepare(std::move(request)));
+    waiting.parts.push_back(std::move(prepared));
+  }
+  pending->parse_ms = milliseconds_since(begin);
+  waiting.done = [pending](Decided decided) {
+    auto shared = std::make_shared<Decided>(std::move(decided));
+    pending->desk.pool.submit([pending, shared] {
+      observe(pending->desk, pending->call.request.id, *shared);
+      pending->call.reply(decided_response(*pending, *shared));
     });
   };
-  const Status admitted =
-      desk.queue.submit({std::move(request).value(), weight.value(), call->gone, done});
-  if (!admitted.ok()) {
-    call->reply(overloaded_response(admitted.error(), desk.queue.expected_wait()));
-  }
+  return desk.queue.submit(std::move(waiting));
 }
 
 }  // namespace
 
+Result<std::string> plain_body(HttpRequest& request, const RequestLimits& limits) {
+  if (request.header("Content-Type").starts_with("multipart/")) {
+    return Error{ErrorKind::not_supported,
+                 {{{},
+                   kMediaTypeFault,
+                   "this model reads text only; send the request as application/json"}}};
+  }
+  return decode_body(request.header("Content-Encoding"), std::exchange(request.body, {}),
+                     limits.json.bytes_max);
+}
+
+HttpResponse error_response(const Dialect& dialect, const Error& error) {
+  SpelledError spelled = dialect.spell(error);
+  HttpResponse response{.status = spelled.status, .body = std::move(spelled.body)};
+  if (response.status == 415) response.headers.push_back({"Accept-Encoding", kBodyCodings});
+  return response;
+}
+
+HttpResponse error_response(const Dialect& dialect, const Error& error,
+                            const DecisionQueue& queue) {
+  HttpResponse response = error_response(dialect, error);
+  const bool later = error.kind == ErrorKind::overloaded || error.kind == ErrorKind::unavailable;
+  if (later) {
+    response.headers.push_back({"Retry-After", std::to_string(queue.expected_wait().count())});
+  }
+  return response;
+}
+
+void observe(const DecisionDesk& desk, const std::string& id, const Decided& decided) {
+  if (!desk.observe) return;
+  for (std::size_t i = 0; i < decided.parts.size(); ++i) {
+    desk.observe(
+        {id, decided.parts[i]->request, decided.responses[i], decided.wait_ms, decided.together});
+  }
+}
+
 HttpHandler decision_handler(const Dialect& dialect, const DecisionDesk& desk) {
   return [&dialect, &desk](HttpCall call) {
-    auto shared = std::make_shared<HttpCall>(std::move(call));
-    desk.pool.submit([&dialect, &desk, shared] {
-      if (shared->gone.stop_requested()) {
-        return shared->reply(error_response({ErrorKind::cancelled, "the caller has left"}));
-      }
-      admit(dialect, desk, shared);
+    auto pending = std::make_shared<Pending>(Pending{dialect, desk, std::move(call), {}});
+    desk.pool.submit([pending] {
+      const Status admitted = pending->call.gone.stop_requested()
+                                  ? Status(Error{ErrorKind::cancelled, "the caller has left"})
+                                  : admit(pending);
+      if (admitted.ok()) return;
+      pending->call.reply(error_response(pending->dialect, admitted.error(), pending->desk.queue));
     });
   };
 }

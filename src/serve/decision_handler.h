@@ -1,31 +1,46 @@
-// A decision over HTTP, in whatever dialect: parse, weigh, wait, print. Knows neither the dialect's
-// words nor the model.
+// A decision over HTTP, in whatever dialect: parse, prepare, wait, print. Knows neither the
+// dialect's words nor the model.
 #pragma once
 
+#include <functional>
 #include <string>
-#include <string_view>
 
-#include "protocol/limits.h"
+#include "protocol/dialect.h"
+#include "serve/decider_source.h"
 #include "serve/decision_queue.h"
 #include "serve/http.h"
 #include "serve/work_pool.h"
 
 namespace adjudge::serve {
 
-// A wire format; protocol/ has a file for each.
-struct Dialect {
-  Result<Request> (*parse)(std::string_view body, const RequestLimits& limits);
-  std::string (*print)(const Response& response, const Request& request);
+// One request that was decided, or was not: for metrics and logs.
+struct DecisionRecord {
+  const std::string& id;  // of the HTTP request
+  const Request& request;
+  const Result<Response>& response;
+  double wait_ms;
+  int together;
 };
 
 // What decisions need; outlives every call.
 struct DecisionDesk {
-  const Decider& decider;
+  DeciderSource& source;
   RequestLimits limits;
   WorkPool& pool;
   DecisionQueue& queue;
+  std::function<void(const DecisionRecord&)> observe;  // from any thread; may be empty
 };
 
+// `dialect` outlives the handler too.
 HttpHandler decision_handler(const Dialect& dialect, const DecisionDesk& desk);
+
+// What every way to decide has in common.
+
+// The body as it was before it was packed, or the refusal.
+Result<std::string> plain_body(HttpRequest& request, const RequestLimits& limits);
+HttpResponse error_response(const Dialect& dialect, const Error& error);
+// Tells those that may come again when.
+HttpResponse error_response(const Dialect& dialect, const Error& error, const DecisionQueue& queue);
+void observe(const DecisionDesk& desk, const std::string& id, const Decided& decided);
 
 }  // namespace adjudge::serve

@@ -53,20 +53,35 @@ class Audience {
   std::vector<std::unique_ptr<Callback>> leaving_;  // last: they use everything above
 };
 
-void give_up(Waiting& waiting) {
-  waiting.done({std::move(waiting.request), Error{ErrorKind::cancelled, "the caller has left"}});
+// The same answer for every part.
+void refuse(Waiting& waiting, const Error& error) {
+  std::vector<Result<Response>> responses(waiting.parts.size(), error);
+  waiting.done({std::move(waiting.parts), std::move(responses)});
+}
+
+void give_up(Waiting& waiting) { refuse(waiting, {ErrorKind::cancelled, "the caller has left"}); }
+
+int tokens_of(const std::vector<PreparedPtr>& parts) {
+  int token_count = 0;
+  for (const PreparedPtr& part : parts) token_count += part->token_count;
+  return token_count;
 }
 
 bool lacks_memory(const Result<Response>& response) {
   return !response.ok() && response.error().kind == ErrorKind::unavailable;
 }
 
+std::vector<Result<Response>> decide_parts(const std::vector<PreparedPtr>& parts,
+                                           std::stop_token stop) {
+  std::vector<const Prepared*> requests;
+  for (const PreparedPtr& part : parts) requests.push_back(part.get());
+  return parts.front()->decider->decide(requests, std::move(stop));
+}
+
 }  // namespace
 
-DecisionQueue::DecisionQueue(const Decider& decider, const DecisionQueueOptions& options)
-    : decider_(decider),
-      options_(options),
-      thread_([this](std::stop_token stop) { serve(stop); }) {}
+DecisionQueue::DecisionQueue(const DecisionQueueOptions& options)
+    : options_(options), thread_([this](std::stop_token stop) { serve(stop); }) {}
 
 DecisionQueue::~DecisionQueue() { thread_.request_stop(); }
 
@@ -78,30 +93,34 @@ Status DecisionQueue::submit(Waiting waiting) {
 }
 
 Status DecisionQueue::enter(Waiting waiting, std::vector<Entry>& gone) {
+  const int token_count = tokens_of(waiting.parts);
   std::lock_guard lock(mutex_);
-  if (!has_room(waiting.token_count)) gone = take_gone();
-  if (!has_room(waiting.token_count)) {
-    return Error{ErrorKind::overloaded, std::to_string(entries_.size()) + " requests of " +
-                                            std::to_string(waiting_token_count_) +
-                                            " tokens are waiting already, at most " +
-                                            std::to_string(options_.request_count_max) + " and " +
-                                            std::to_string(options_.token_count_max)};
+  if (!waiting.let_in) {
+    if (!has_room(waiting.client, token_count)) gone = take_gone();
+    if (!has_room(waiting.client, token_count)) {
+      return Error{ErrorKind::overloaded, std::to_string(line_.size()) + " requests of " +
+                                              std::to_string(waiting_token_count_) +
+                                              " tokens are waiting already, at most " +
+                                              std::to_string(options_.request_count_max) + " and " +
+                                              std::to_string(options_.token_count_max)};
+    }
   }
-  waiting_token_count_ += waiting.token_count;
-  entries_.push_back({std::move(waiting), Clock::now()});
+  waiting_token_count_ += token_count;
+  const std::string client = waiting.client;
+  line_.push(client, {std::move(waiting), token_count, Clock::now()});
   arrived_.notify_one();
   return Done{};
 }
 
-bool DecisionQueue::has_room(int token_count) const {
-  if (entries_.empty()) return true;
-  return count_of(entries_) < options_.request_count_max &&
+bool DecisionQueue::has_room(const std::string& client, int token_count) const {
+  if (!line_.holds(client)) return true;
+  return line_.size() < options_.request_count_max &&
          token_count <= options_.token_count_max - waiting_token_count_;
 }
 
-int DecisionQueue::waiting_count() const {
+DecisionQueue::Load DecisionQueue::load() const {
   std::lock_guard lock(mutex_);
-  return count_of(entries_);
+  return {line_.size(), waiting_token_count_};
 }
 
 std::chrono::seconds DecisionQueue::expected_wait() const {
@@ -115,8 +134,8 @@ std::chrono::seconds DecisionQueue::expected_wait() const {
 void DecisionQueue::serve(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (true) {
-    arrived_.wait(lock, stop, [&] { return !entries_.empty(); });
-    if (entries_.empty()) return;  // asked to stop, and nothing is left
+    arrived_.wait(lock, stop, [&] { return !line_.empty(); });
+    if (line_.empty()) return;  // asked to stop, and nothing is left
     std::vector<Entry> together = take_together();
     lock.unlock();
     decide(std::move(together));
@@ -126,63 +145,63 @@ void DecisionQueue::serve(std::stop_token stop) {
 }
 
 std::vector<DecisionQueue::Entry> DecisionQueue::take_gone() {
-  const auto first_gone = std::stable_partition(
-      entries_.begin(), entries_.end(),
-      [](const Entry& entry) { return !entry.waiting.gone.stop_requested(); });
-  std::vector<Entry> gone(std::make_move_iterator(first_gone),
-                          std::make_move_iterator(entries_.end()));
-  entries_.erase(first_gone, entries_.end());
-  for (const Entry& entry : gone) waiting_token_count_ -= entry.waiting.token_count;
+  std::vector<Entry> gone =
+      line_.take_all([](const Entry& entry) { return entry.waiting.gone.stop_requested(); });
+  for (const Entry& entry : gone) waiting_token_count_ -= entry.token_count;
   return gone;
 }
 
 std::vector<DecisionQueue::Entry> DecisionQueue::take_together() {
   std::vector<Entry> together;
-  while (!entries_.empty() && count_of(together) < options_.together_request_count_max) {
-    const int token_count = entries_.front().waiting.token_count;
-    const int room = options_.together_token_count_max - deciding_token_count_;
-    if (!together.empty() && token_count > room) break;
-    waiting_token_count_ -= token_count;
-    deciding_token_count_ += token_count;
-    together.push_back(std::move(entries_.front()));
-    entries_.pop_front();
+  const auto fits = [&](const Entry& entry) {
+    if (together.empty()) return true;
+    return entry.token_count <= options_.together_token_count_max - deciding_token_count_ &&
+           entry.waiting.parts.front()->decider == together.front().waiting.parts.front()->decider;
+  };
+  while (count_of(together) < options_.together_request_count_max) {
+    std::optional<Entry> entry = line_.take(fits);
+    if (!entry) break;
+    waiting_token_count_ -= entry->token_count;
+    deciding_token_count_ += entry->token_count;
+    together.push_back(std::move(*entry));
   }
   return together;
 }
 
 void DecisionQueue::decide(std::vector<Entry> entries) {
   const auto begin = Clock::now();
-  std::vector<Request> requests;
   std::vector<Entry> present;
   std::vector<std::stop_token> members;
+  std::vector<const Prepared*> requests;
   int token_count = 0;
   for (Entry& entry : entries) {
-    Waiting& waiting = entry.waiting;
-    if (waiting.gone.stop_requested()) {
-      waiting.done(
-          {std::move(waiting.request), Error{ErrorKind::cancelled, "the caller has left"}});
+    if (entry.waiting.gone.stop_requested()) {
+      give_up(entry.waiting);
       continue;
     }
-    token_count += waiting.token_count;
-    members.push_back(waiting.gone);
-    requests.push_back(std::move(waiting.request));
+    token_count += entry.token_count;
+    members.push_back(entry.waiting.gone);
+    for (const PreparedPtr& part : entry.waiting.parts) requests.push_back(part.get());
     present.push_back(std::move(entry));
   }
   if (present.empty()) return;
 
   const Audience audience(members);
-  std::vector<Result<Response>> responses = decider_.decide(requests, audience.all_gone());
+  const std::shared_ptr<const Decider> decider = requests.front()->decider;
+  std::vector<Result<Response>> responses = decider->decide(requests, audience.all_gone());
   CHECK(responses.size() == requests.size());
-  const int together = count_of(present);
-  for (int i = 0; i < together; ++i) {
-    // Memory that does not hold a whole pass may well hold one request of it.
-    if (together > 1 && lacks_memory(responses[at(i)])) {
-      responses[at(i)] =
-          decider_.decide(std::span(&requests[at(i)], 1), present[at(i)].waiting.gone).front();
+  auto next = std::make_move_iterator(responses.begin());
+  for (Entry& entry : present) {
+    Waiting& waiting = entry.waiting;
+    const auto part_count = static_cast<std::ptrdiff_t>(waiting.parts.size());
+    std::vector<Result<Response>> own(next, next + part_count);
+    next += part_count;
+    // Memory that does not hold a whole pass may well hold one call of it.
+    if (count_of(present) > 1 && std::ranges::any_of(own, lacks_memory)) {
+      own = decide_parts(waiting.parts, waiting.gone);
     }
-    const double wait_ms = 1000 * seconds_between(present[at(i)].since, begin);
-    present[at(i)].waiting.done(
-        {std::move(requests[at(i)]), std::move(responses[at(i)]), wait_ms, together});
+    waiting.done({std::move(waiting.parts), std::move(own),
+                  1000 * seconds_between(entry.since, begin), count_of(requests)});
   }
   if (!audience.all_gone().stop_requested()) {
     record_pace(token_count, seconds_between(begin, Clock::now()));

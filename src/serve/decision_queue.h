@@ -1,18 +1,19 @@
-// Requests that wait for the network. What waits together is decided together, as one forest; what
-// nobody waits for any more is dropped. Knows no HTTP and no dialect.
+// Requests that wait for the network, in turn between clients. What waits together is decided
+// together, as one forest; what nobody waits for any more is dropped. Knows no HTTP and no dialect.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "serve/decider.h"
+#include "serve/fair_line.h"
 
 namespace adjudge::serve {
 
@@ -25,57 +26,68 @@ struct DecisionQueueOptions {
   int together_request_count_max = 32;
 };
 
-struct Decided {
-  Request request;
-  Result<Response> response;
-  double wait_ms = 0;  // from submission to the beginning of its pass
-  int together = 1;    // requests in that pass
-};
+struct Decided;
 
+// One call: a request, or several that are answered together.
 struct Waiting {
-  Request request;
-  int token_count = 0;
+  std::vector<PreparedPtr> parts;  // at least one, all of one decider
+  std::string client;              // whose turn it is: a key or an address
+  // Part of something that was let in before: never refused for lack of room.
+  bool let_in = false;
   std::stop_token gone;  // the caller has left
   // Called once, from any thread; must not wait.
   std::function<void(Decided)> done;
 };
 
+struct Decided {
+  std::vector<PreparedPtr> parts;
+  std::vector<Result<Response>> responses;  // one per part
+  double wait_ms = 0;                       // from submission to the beginning of its pass
+  int together = 0;                         // requests in that pass
+};
+
 class DecisionQueue {
  public:
-  DecisionQueue(const Decider& decider, const DecisionQueueOptions& options);
+  explicit DecisionQueue(const DecisionQueueOptions& options);
   // Decides what waits, then joins.
   ~DecisionQueue();
   DecisionQueue(const DecisionQueue&) = delete;
   DecisionQueue& operator=(const DecisionQueue&) = delete;
 
-  // Refuses at once when full (overloaded); `done` is then not called.
+  // Refuses at once when full (overloaded); `done` is then not called. A client of whom nothing
+  // waits is always let in, so that nobody can fill the queue for others.
   Status submit(Waiting waiting);
 
-  int waiting_count() const;
+  struct Load {
+    int request_count = 0;  // waiting
+    int token_count = 0;    // waiting
+  };
+  Load load() const;
   // How long what waits now will take at the pace of the last passes.
   std::chrono::seconds expected_wait() const;
 
  private:
   struct Entry {
     Waiting waiting;
+    int token_count = 0;
     std::chrono::steady_clock::time_point since;
   };
 
   // Where there is no room, those whose callers have left make it; they land in `gone`.
   Status enter(Waiting waiting, std::vector<Entry>& gone);
   void serve(std::stop_token stop);
-  // These three hold mutex_.
-  bool has_room(int token_count) const;
+  // These hold mutex_.
+  bool has_room(const std::string& client, int token_count) const;
   std::vector<Entry> take_gone();
   std::vector<Entry> take_together();
+
   void decide(std::vector<Entry> entries);
   void record_pace(int token_count, double seconds);
 
-  const Decider& decider_;
   const DecisionQueueOptions options_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any arrived_;
-  std::deque<Entry> entries_;
+  FairLine<Entry> line_;
   int waiting_token_count_ = 0;
   int deciding_token_count_ = 0;
   std::optional<double> seconds_per_token_;

@@ -12,20 +12,26 @@ namespace {
 
 using States = std::vector<std::string>;
 
+class Occupied;
+
 // One caller: submits, may leave, is told.
 class Caller {
  public:
-  explicit Caller(std::string state) {
-    waiting_.request.state = json::string(state);
-    waiting_.token_count = count_of(state);
+  explicit Caller(std::vector<std::string> states, std::string client = "one")
+      : states_(std::move(states)) {
+    waiting_.client = std::move(client);
     waiting_.gone = leaving_.get_token();
     waiting_.done = [told = told_](Decided decided) { told->set_value(std::move(decided)); };
   }
-  Status submit(DecisionQueue& queue) { return queue.submit(std::move(waiting_)); }
+  explicit Caller(const std::string& state, std::string client = "one")
+      : Caller(States{state}, std::move(client)) {}
+  void let_in() { waiting_.let_in = true; }
+  Status submit(Occupied& occupied);
   void leave() { leaving_.request_stop(); }
   Decided decided() { return told_->get_future().get(); }
 
  private:
+  States states_;
   Waiting waiting_;
   std::stop_source leaving_;
   std::shared_ptr<std::promise<Decided>> told_ = std::make_shared<std::promise<Decided>>();
@@ -36,21 +42,29 @@ class Occupied {
  public:
   explicit Occupied(DecisionQueueOptions options = {}) {
     decider.hold();
-    queue = std::make_unique<DecisionQueue>(decider, options);
-    EXPECT_TRUE(first.submit(*queue).ok());
+    queue = std::make_unique<DecisionQueue>(options);
+    EXPECT_TRUE(first.submit(*this).ok());
     decider.await_begun(1);
   }
   ~Occupied() { decider.release(); }
 
-  FakeDecider decider;
+  const std::shared_ptr<FakeDecider> decider_held = std::make_shared<FakeDecider>();
+  FakeDecider& decider = *decider_held;
   Caller first{"first"};
   std::unique_ptr<DecisionQueue> queue;
 };
 
+Status Caller::submit(Occupied& occupied) {
+  for (const std::string& state : states_) {
+    waiting_.parts.push_back(occupied.decider.prepare({.state = json::string(state)}).value());
+  }
+  return occupied.queue->submit(std::move(waiting_));
+}
+
 TEST(DecisionQueue, WhatWaitsTogetherIsDecidedTogetherInOrder) {
   Occupied occupied;
   Caller a("a"), b("b"), c("c");
-  for (Caller* caller : {&a, &b, &c}) ASSERT_TRUE(caller->submit(*occupied.queue).ok());
+  for (Caller* caller : {&a, &b, &c}) ASSERT_TRUE(caller->submit(occupied).ok());
   occupied.decider.release();
   EXPECT_EQ(b.decided().together, 3);
   const auto passes = occupied.decider.await_passes(2);
@@ -61,13 +75,13 @@ TEST(DecisionQueue, WhatWaitsTogetherIsDecidedTogetherInOrder) {
 TEST(DecisionQueue, EachCallerGetsItsOwnRequestBack) {
   Occupied occupied;
   Caller a("a"), b("bb");
-  ASSERT_TRUE(a.submit(*occupied.queue).ok());
-  ASSERT_TRUE(b.submit(*occupied.queue).ok());
+  ASSERT_TRUE(a.submit(occupied).ok());
+  ASSERT_TRUE(b.submit(occupied).ok());
   occupied.decider.release();
   const Decided decided = b.decided();
-  EXPECT_EQ(decided.request.state.text, "bb");
-  EXPECT_EQ(decided.response.value().usage.input_tokens, 2);
-  EXPECT_EQ(a.decided().request.state.text, "a");
+  EXPECT_EQ(decided.parts[0]->request.state.text, "bb");
+  EXPECT_EQ(decided.responses[0].value().usage.input_tokens, 2);
+  EXPECT_EQ(a.decided().parts[0]->request.state.text, "a");
 }
 
 TEST(DecisionQueue, APassTakesNoMoreThanItsTokensAndRequests) {
@@ -75,7 +89,7 @@ TEST(DecisionQueue, APassTakesNoMoreThanItsTokensAndRequests) {
   std::vector<std::unique_ptr<Caller>> callers;
   for (const char* state : {"12345678", "123", "1", "1", "1234567890123456"}) {
     callers.push_back(std::make_unique<Caller>(state));
-    ASSERT_TRUE(callers.back()->submit(*occupied.queue).ok());
+    ASSERT_TRUE(callers.back()->submit(occupied).ok());
   }
   occupied.decider.release();
   const auto passes = occupied.decider.await_passes(5);
@@ -87,40 +101,86 @@ TEST(DecisionQueue, APassTakesNoMoreThanItsTokensAndRequests) {
 
 TEST(DecisionQueue, AFullQueueRefusesAtOnce) {
   Occupied occupied({.token_count_max = 10, .request_count_max = 3});
-  Caller large("12345678"), too_much("123"), small("12"), third("1"), too_many("1");
-  EXPECT_FALSE(large.submit(*occupied.queue).ok() && too_much.submit(*occupied.queue).ok());
-  EXPECT_TRUE(small.submit(*occupied.queue).ok());
+  Caller large("12345678"), too_much("123"), small("12"), too_many("1"), other("123", "other");
+  EXPECT_FALSE(large.submit(occupied).ok() && too_much.submit(occupied).ok());
+  EXPECT_TRUE(small.submit(occupied).ok());
   Caller empty("");
-  EXPECT_TRUE(empty.submit(*occupied.queue).ok());
-  const Status refused = too_many.submit(*occupied.queue);
+  EXPECT_TRUE(empty.submit(occupied).ok());
+  const Status refused = too_many.submit(occupied);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
+  EXPECT_TRUE(other.submit(occupied).ok()) << "one client must not fill the queue for another";
+}
+
+TEST(DecisionQueue, WhatWasLetInBeforeIsNeverRefused) {
+  Occupied occupied({.request_count_max = 1});
+  Caller a("a"), b("b"), row("row");
+  row.let_in();
+  EXPECT_TRUE(a.submit(occupied).ok());
+  EXPECT_FALSE(b.submit(occupied).ok());
+  EXPECT_TRUE(row.submit(occupied).ok());
+}
+
+TEST(DecisionQueue, ClientsTakeTurns) {
+  Occupied occupied({.together_request_count_max = 2});
+  std::vector<std::unique_ptr<Caller>> flood;
+  for (const char* state : {"1", "2", "3", "4"}) {
+    flood.push_back(std::make_unique<Caller>(state));
+    ASSERT_TRUE(flood.back()->submit(occupied).ok());
+  }
+  Caller other("other", "other");
+  ASSERT_TRUE(other.submit(occupied).ok());
+  occupied.decider.release();
+  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, (States{"1", "other"}));
+}
+
+TEST(DecisionQueue, TheRequestsOfOneCallAreDecidedInOnePass) {
+  Occupied occupied({.together_token_count_max = 2});
+  Caller call(States{"aa", "bb"}), next("c");
+  ASSERT_TRUE(call.submit(occupied).ok());
+  ASSERT_TRUE(next.submit(occupied).ok());
+  occupied.decider.release();
+  EXPECT_EQ(call.decided().responses.size(), 2u);
+  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, (States{"aa", "bb"}));
+}
+
+TEST(DecisionQueue, TwoModelsShareNoPass) {
+  Occupied occupied;
+  const auto other = std::make_shared<FakeDecider>();
+  Caller ours("ours");
+  ASSERT_TRUE(ours.submit(occupied).ok());
+  Waiting waiting{.done = [](const Decided&) {}};
+  waiting.parts.push_back(other->prepare({.state = json::string("theirs")}).value());
+  ASSERT_TRUE(occupied.queue->submit(std::move(waiting)).ok());
+  occupied.decider.release();
+  EXPECT_EQ(other->await_passes(1)[0].states, States{"theirs"});
+  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, States{"ours"});
 }
 
 TEST(DecisionQueue, ARequestLargerThanTheQueueIsTakenWhenNothingWaits) {
   Occupied occupied({.token_count_max = 10});
   Caller large("123456789012345");
-  EXPECT_TRUE(large.submit(*occupied.queue).ok());
+  EXPECT_TRUE(large.submit(occupied).ok());
 }
 
 TEST(DecisionQueue, ThoseWhoLeftMakeRoom) {
   Occupied occupied({.token_count_max = 10});
   Caller leaves("1234567890"), comes("1234567890");
-  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
+  ASSERT_TRUE(leaves.submit(occupied).ok());
   leaves.leave();
-  EXPECT_TRUE(comes.submit(*occupied.queue).ok());
-  EXPECT_EQ(leaves.decided().response.error().kind, ErrorKind::cancelled);
+  EXPECT_TRUE(comes.submit(occupied).ok());
+  EXPECT_EQ(leaves.decided().responses[0].error().kind, ErrorKind::cancelled);
 }
 
 TEST(DecisionQueue, WhoLeftWhileWaitingIsNotDecided) {
   Occupied occupied;
   Caller leaves("leaves"), stays("stays");
-  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
-  ASSERT_TRUE(stays.submit(*occupied.queue).ok());
+  ASSERT_TRUE(leaves.submit(occupied).ok());
+  ASSERT_TRUE(stays.submit(occupied).ok());
   leaves.leave();
   occupied.decider.release();
-  EXPECT_TRUE(stays.decided().response.ok());
-  EXPECT_EQ(leaves.decided().response.error().kind, ErrorKind::cancelled);
+  EXPECT_TRUE(stays.decided().responses[0].ok());
+  EXPECT_EQ(leaves.decided().responses[0].error().kind, ErrorKind::cancelled);
   EXPECT_EQ(occupied.decider.await_passes(2)[1].states, States{"stays"});
 }
 
@@ -128,54 +188,54 @@ TEST(DecisionQueue, APassIsGivenUpWhenNobodyWaitsForIt) {
   Occupied occupied;  // never released: only the stop ends the pass
   occupied.first.leave();
   EXPECT_TRUE(occupied.decider.await_passes(1)[0].stopped);
-  EXPECT_EQ(occupied.first.decided().response.error().kind, ErrorKind::cancelled);
+  EXPECT_EQ(occupied.first.decided().responses[0].error().kind, ErrorKind::cancelled);
 }
 
 TEST(DecisionQueue, APassGoesOnWhileSomebodyWaitsForIt) {
   Occupied occupied;
   Caller leaves("leaves"), stays("stays");
-  ASSERT_TRUE(leaves.submit(*occupied.queue).ok());
-  ASSERT_TRUE(stays.submit(*occupied.queue).ok());
+  ASSERT_TRUE(leaves.submit(occupied).ok());
+  ASSERT_TRUE(stays.submit(occupied).ok());
   occupied.first.leave();  // ends the first pass; the second is held
   occupied.decider.await_begun(2);
   leaves.leave();
   occupied.decider.release();
   EXPECT_FALSE(occupied.decider.await_passes(2)[1].stopped);
-  EXPECT_TRUE(stays.decided().response.ok());
+  EXPECT_TRUE(stays.decided().responses[0].ok());
 }
 
 TEST(DecisionQueue, WhatHasNoRoomInCompanyIsDecidedAlone) {
   Occupied occupied;
   occupied.decider.company_max = 1;
   Caller a("a"), b("b");
-  ASSERT_TRUE(a.submit(*occupied.queue).ok());
-  ASSERT_TRUE(b.submit(*occupied.queue).ok());
+  ASSERT_TRUE(a.submit(occupied).ok());
+  ASSERT_TRUE(b.submit(occupied).ok());
   occupied.decider.release();
-  EXPECT_TRUE(a.decided().response.ok());
-  EXPECT_TRUE(b.decided().response.ok());
+  EXPECT_TRUE(a.decided().responses[0].ok());
+  EXPECT_TRUE(b.decided().responses[0].ok());
 }
 
 TEST(DecisionQueue, EndingDecidesWhatWaits) {
   Occupied occupied;
   Caller a("a");
-  ASSERT_TRUE(a.submit(*occupied.queue).ok());
+  ASSERT_TRUE(a.submit(occupied).ok());
   occupied.decider.release();
   occupied.queue.reset();
-  EXPECT_TRUE(a.decided().response.ok());
+  EXPECT_TRUE(a.decided().responses[0].ok());
 }
 
 TEST(DecisionQueue, TheExpectedWaitGrowsWithWhatWaits) {
   Occupied occupied;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   occupied.decider.release();  // five tokens took a tenth of a second
-  EXPECT_TRUE(occupied.first.decided().response.ok());
+  EXPECT_TRUE(occupied.first.decided().responses[0].ok());
   EXPECT_EQ(occupied.queue->expected_wait().count(), 1);
   occupied.decider.hold();
   Caller busy("busy");
-  ASSERT_TRUE(busy.submit(*occupied.queue).ok());
+  ASSERT_TRUE(busy.submit(occupied).ok());
   occupied.decider.await_begun(2);
   Caller long_one(std::string(200, 'x'));
-  ASSERT_TRUE(long_one.submit(*occupied.queue).ok());
+  ASSERT_TRUE(long_one.submit(occupied).ok());
   EXPECT_GE(occupied.queue->expected_wait().count(), 3);
   EXPECT_LE(occupied.queue->expected_wait().count(), 60);
 }

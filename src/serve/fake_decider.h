@@ -1,13 +1,15 @@
 // For tests: a model that answers at once or when told to, and remembers what it was asked.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "base/size.h"
-#include "serve/decider.h"
+#include "protocol/error_body.h"
+#include "serve/decider_source.h"
 
 namespace adjudge::serve {
 
@@ -19,13 +21,18 @@ class FakeDecider final : public Decider {
   };
 
   // A request weighs as much as its state has bytes.
-  Result<int> weigh(const Request& request) const override {
-    const int token_count = count_of(request.state.text);
-    if (token_count <= token_count_max) return token_count;
-    return Error{ErrorKind::too_large, "at most " + std::to_string(token_count_max) + " tokens"};
+  Result<PreparedPtr> prepare(Request request) const override {
+    auto prepared = std::make_unique<Prepared>();
+    prepared->token_count = count_of(request.state.text);
+    if (prepared->token_count > token_count_max) {
+      return Error{ErrorKind::too_large, "at most " + std::to_string(token_count_max) + " tokens"};
+    }
+    prepared->request = std::move(request);
+    prepared->decider = shared_from_this();
+    return PreparedPtr(std::move(prepared));
   }
 
-  std::vector<Result<Response>> decide(std::span<const Request> requests,
+  std::vector<Result<Response>> decide(std::span<const Prepared* const> requests,
                                        std::stop_token stop) const override {
     std::unique_lock lock(mutex_);
     ++begun_count_;
@@ -33,9 +40,9 @@ class FakeDecider final : public Decider {
     changed_.wait(lock, stop, [&] { return !held_; });
     Pass pass{{}, stop.stop_requested()};
     std::vector<Result<Response>> responses;
-    for (const Request& request : requests) {
-      pass.states.push_back(request.state.text);
-      responses.push_back(answer(request, requests.size(), pass.stopped));
+    for (const Prepared* prepared : requests) {
+      pass.states.push_back(prepared->request.state.text);
+      responses.push_back(answer(prepared->request, requests.size(), pass.stopped));
     }
     passes_.push_back(pass);
     changed_.notify_all();
@@ -85,6 +92,22 @@ class FakeDecider final : public Decider {
   mutable int begun_count_ = 0;
   mutable std::vector<Pass> passes_;
   bool held_ = false;
+};
+
+// Knows every name but "none".
+class FakeSource final : public DeciderSource {
+ public:
+  Result<std::shared_ptr<const Decider>> find(const std::string& model) override {
+    if (model == "none") {
+      return Error{ErrorKind::not_supported, {{{"model"}, kUnknownModelFault, "no such model"}}};
+    }
+    if (!is_ready) return Error{ErrorKind::unavailable, "loading"};
+    return std::shared_ptr<const Decider>(decider);
+  }
+  bool ready() const override { return is_ready; }
+
+  const std::shared_ptr<FakeDecider> decider = std::make_shared<FakeDecider>();
+  std::atomic<bool> is_ready = true;
 };
 
 }  // namespace adjudge::serve

@@ -16,6 +16,7 @@ struct Header {
 
 struct HttpRequest {
   std::string id;      // ours, unique; sent back with the answer
+  std::string client;  // who takes turns with others: its address, or its key's number
   std::string method;  // as sent
   std::string path;    // without the query
   std::vector<Header> headers;
@@ -31,9 +32,21 @@ struct Phase {
   double ms = 0;
 };
 
+// A stretch of a body that is sent while it is made.
+struct BodyPiece {
+  std::string text;
+  bool last = false;
+};
+
+// Called on the I/O thread for every piece, never before the last one is on its way; must not wait.
+// The piece may be handed over from any thread.
+using BodySource = std::function<void(std::function<void(BodyPiece)>)>;
+
 struct HttpResponse {
   int status = 200;
-  std::string body;  // JSON, always
+  std::string body;   // JSON, unless content_type says otherwise
+  BodySource source;  // instead of a body, where set
+  std::string content_type = "application/json";
   std::vector<Header> headers;
   std::vector<Phase> phases;
   std::string route;  // for the log: the path as the table has it, never as the peer sent it

@@ -1,5 +1,5 @@
 // HTTP/1.1 over TCP: sockets, limits, timeouts, ids. Knows nothing of paths and decisions. One I/O
-// thread; Boost is seen by http_server.cc alone, because it compiles slowly.
+// thread; Boost is seen by http_server.cc and connection.cc alone, because it compiles slowly.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,9 @@ struct HttpServerOptions {
   int connection_count_max = 256;
   std::size_t header_bytes_max = std::size_t{16} << 10;
   std::size_t body_bytes_max = std::size_t{32} << 20;
-  std::chrono::milliseconds idle_timeout{75'000};    // between requests; pools reuse after 30 s
-  std::chrono::milliseconds header_timeout{10'000};  // from a request's first byte
+  std::size_t body_memory_max = std::size_t{256} << 20;  // of all connections together
+  std::chrono::milliseconds idle_timeout{75'000};        // between requests; pools reuse after 30 s
+  std::chrono::milliseconds header_timeout{10'000};      // from a request's first byte
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};
 };
@@ -36,6 +37,7 @@ class HttpServer {
 
   int port() const;
   std::string url() const;
+  bool is_loopback() const;
 
   void start(HttpHandler handler, RequestLog log);
   // Stops accepting, lets what has begun end, returns when the last connection is closed.

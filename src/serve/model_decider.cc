@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "base/check.h"
 #include "base/try.h"
 #include "plan/prefix_forest.h"
 
@@ -19,34 +20,77 @@ std::int64_t written_at(const std::string& path) {
   return std::chrono::floor<std::chrono::seconds>(system).time_since_epoch().count();
 }
 
+std::int64_t bytes_of(const std::string& path) {
+  std::error_code failed;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, failed);
+  return failed ? 0 : static_cast<std::int64_t>(bytes);
+}
+
+struct CompiledPrepared final : Prepared {
+  Compiled compiled;
+  double compile_ms = 0;
+};
+
 }  // namespace
 
-Result<int> ModelDecider::weigh(const Request& request) const {
-  ADJ_TRY(const Compiled compiled, compile_within_limits(model_.file(), request, compile_));
+Result<PreparedPtr> ModelDecider::prepare(Request request) const {
+  const auto begin = std::chrono::steady_clock::now();
+  auto prepared = std::make_unique<CompiledPrepared>();
+  ADJ_TRY(prepared->compiled, compile_within_limits(model_->file(), request, compile_));
   std::vector<const Prompt*> prompts;
-  for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
-  return build_prefix_forest(prompts).evaluated_count;
+  for (const Prompt& prompt : prepared->compiled.prompts) prompts.push_back(&prompt);
+  prepared->token_count = build_prefix_forest(prompts).evaluated_count;
+  prepared->request = std::move(request);
+  prepared->decider = shared_from_this();
+  const auto end = std::chrono::steady_clock::now();
+  prepared->compile_ms = std::chrono::duration<double, std::milli>(end - begin).count();
+  return PreparedPtr(std::move(prepared));
 }
 
-std::vector<Result<Response>> ModelDecider::decide(std::span<const Request> requests,
+std::vector<Result<Response>> ModelDecider::decide(std::span<const Prepared* const> requests,
                                                    std::stop_token stop) const {
-  return adjudge::decide(model_, requests, {compile_, std::move(stop)});
+  std::vector<CompiledRequest> compiled;
+  for (const Prepared* prepared : requests) {
+    CHECK(prepared->decider.get() == this);
+    const auto* own = static_cast<const CompiledPrepared*>(prepared);
+    compiled.push_back({&own->request, &own->compiled});
+  }
+  std::vector<Result<Response>> responses = adjudge::decide(*model_, compiled, std::move(stop));
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    if (!responses[i].ok()) continue;
+    responses[i].value().timing.compile +=
+        static_cast<const CompiledPrepared*>(requests[i])->compile_ms;
+  }
+  return responses;
 }
 
-ModelCard card_of(const Model& model) {
-  const ModelFile& file = model.file();
+// "auto: Q4_K int8, Q6_K int8"
+std::string describe_precision(const ModelFile& file, Precision precision) {
+  std::string text = precision_name(precision);
+  const char* separator = ": ";
+  for (const auto& [format, arithmetic] :
+       describe_arithmetic(file.file(), kernel::make_table(), precision)) {
+    text += std::string(separator) + format + " " + arithmetic;
+    separator = ", ";
+  }
+  return text;
+}
+
+ModelCard card_of(const ModelFile& file, Precision precision) {
   const FamilyTraits& family = file.compiler().traits();
   return {.id = file.name(),
           .description = family.name + " decision model on " + file.traits().name,
           .created = written_at(file.file().path()),
           .family = family.name,
+          .backbone = file.traits().name,
           .readout = family.readout,
           .options_trained = family.options_trained,
           .options_max = family.options_max,
           .positions_max = file.traits().positions_max,
           .shows_all_questions = family.shows_all_questions,
-          .precision = precision_name(model.precision()),
+          .precision = describe_precision(file, precision),
           .fingerprint = file.fingerprint(),
+          .bytes = bytes_of(file.file().path()),
           .temperatures = file.compiler().calibration().temperatures,
           .notes = family.notes};
 }

@@ -9,19 +9,18 @@ namespace adjudge::serve {
 
 class ModelDecider final : public Decider {
  public:
-  // `model` outlives this.
-  ModelDecider(const Model& model, const CompileOptions& compile)
-      : model_(model), compile_(compile) {}
+  ModelDecider(std::unique_ptr<const Model> model, const CompileOptions& compile)
+      : model_(std::move(model)), compile_(compile) {}
 
-  Result<int> weigh(const Request& request) const override;
-  std::vector<Result<Response>> decide(std::span<const Request> requests,
+  Result<PreparedPtr> prepare(Request request) const override;
+  std::vector<Result<Response>> decide(std::span<const Prepared* const> requests,
                                        std::stop_token stop) const override;
 
  private:
-  const Model& model_;
+  std::unique_ptr<const Model> model_;
   CompileOptions compile_;
 };
 
-ModelCard card_of(const Model& model);
+ModelCard card_of(const ModelFile& file, Precision precision);
 
 }  // namespace adjudge::serve

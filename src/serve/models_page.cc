@@ -1,5 +1,6 @@
 #include "serve/models_page.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -13,7 +14,6 @@ namespace {
 
 using json::Value;
 
-// Clients ask for these when nobody told them a name; they mean the model at hand.
 constexpr std::array<std::string_view, 2> kAliases = {"jev-latest", "jev-preview"};
 
 std::string date_of(std::int64_t seconds) {
@@ -40,6 +40,7 @@ Value card_of(const ModelCard& card, const RequestLimits& limits) {
   for (const std::string& note : card.notes) notes.push_back(json::string(note));
   return json::object(
       {{"family", json::string(card.family)},
+       {"backbone", json::string(card.backbone)},
        {"readout", json::string(card.readout)},
        {"options_trained", json::integer(card.options_trained)},
        {"options_max", json::integer(card.options_max)},
@@ -50,12 +51,14 @@ Value card_of(const ModelCard& card, const RequestLimits& limits) {
        {"shows_all_questions", json::boolean(card.shows_all_questions)},
        {"precision", json::string(card.precision)},
        {"fingerprint", json::string(card.fingerprint)},
+       {"bytes", json::integer(card.bytes)},
+       {"calibrated", json::boolean(!card.temperatures.empty())},
        {"temperatures", json::object(std::move(temperatures))},
        {"notes", json::array(std::move(notes))}});
 }
 
 // OpenAI's and llama-server's entry.
-Value data_entry(const ModelCard& card, const RequestLimits& limits) {
+Value data_entry(const ModelCard& card, bool first, const RequestLimits& limits) {
   const Value architecture =
       json::object({{"input_modalities", json::array({json::string("text")})},
                     {"output_modalities", json::array({json::string("decisions")})}});
@@ -63,7 +66,7 @@ Value data_entry(const ModelCard& card, const RequestLimits& limits) {
                        {"object", json::string("model")},
                        {"created", json::integer(card.created)},
                        {"owned_by", json::string("adjudge")},
-                       {"aliases", aliases()},
+                       {"aliases", first ? aliases() : json::array({})},
                        {"architecture", architecture},
                        {"meta", card_of(card, limits)}});
 }
@@ -77,13 +80,20 @@ Value model_entry(std::string_view name, const std::string& description, std::in
 
 }  // namespace
 
-std::string print_models_page(const ModelCard& card, const RequestLimits& limits) {
-  std::vector<Value> models = {model_entry(card.id, card.description, card.created)};
+bool is_alias(std::string_view name) { return std::ranges::find(kAliases, name) != kAliases.end(); }
+
+std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits) {
+  std::vector<Value> data, models;
+  for (const ModelCard& card : cards) {
+    data.push_back(data_entry(card, data.empty(), limits));
+    models.push_back(model_entry(card.id, card.description, card.created));
+  }
+  const ModelCard& first = cards.front();
   for (const std::string_view alias : kAliases) {
-    models.push_back(model_entry(alias, "another name of " + card.id, card.created));
+    models.push_back(model_entry(alias, "another name of " + first.id, first.created));
   }
   return json::print(json::object({{"object", json::string("list")},
-                                   {"data", json::array({data_entry(card, limits)})},
+                                   {"data", json::array(std::move(data))},
                                    {"models", json::array(std::move(models))}}),
                      json::Flavour::compact);
 }

@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/limits.h"
@@ -16,6 +18,7 @@ struct ModelCard {
   std::string description;
   std::int64_t created = 0;  // seconds since 1970: when the file was written
   std::string family;
+  std::string backbone;
   std::string readout;
   int options_trained = 0;
   int options_max = 0;
@@ -23,10 +26,14 @@ struct ModelCard {
   bool shows_all_questions = false;
   std::string precision;
   std::string fingerprint;
+  std::int64_t bytes = 0;  // of the file
   std::map<std::string, double> temperatures;
   std::vector<std::string> notes;
 };
 
-std::string print_models_page(const ModelCard& card, const RequestLimits& limits);
+// Clients ask for these when nobody told them a name; they mean the first model.
+bool is_alias(std::string_view name);
+
+std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits);
 
 }  // namespace adjudge::serve

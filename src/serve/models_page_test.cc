@@ -20,7 +20,7 @@ json::Value page() {
                        .precision = "f32",
                        .fingerprint = "00ff",
                        .temperatures = {{"choice.2", 1.5}}};
-  return json::parse(print_models_page(card, {})).value();
+  return json::parse(print_models_page(std::span(&card, 1), {})).value();
 }
 
 TEST(ModelsPage, OpenAiAndLlamaClientsFindADecisionModel) {

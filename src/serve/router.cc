@@ -50,4 +50,15 @@ HttpHandler route_to(std::vector<Route> routes) {
   };
 }
 
+HttpHandler under(std::string base_path, HttpHandler next) {
+  while (base_path.ends_with('/')) base_path.pop_back();
+  return [base_path = std::move(base_path), next = std::move(next)](HttpCall call) {
+    std::string& path = call.request.path;
+    const bool below = path.starts_with(base_path) && path.size() > base_path.size() &&
+                       path[base_path.size()] == '/';
+    if (below) path.erase(0, base_path.size());
+    next(std::move(call));
+  };
+}
+
 }  // namespace adjudge::serve

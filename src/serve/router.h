@@ -18,4 +18,8 @@ struct Route {
 // path is 404, another method 405.
 HttpHandler route_to(std::vector<Route> routes);
 
+// For a proxy that forwards its own prefix: "/decide/v1/models" is "/v1/models" where the base path
+// is "/decide". Paths without it stay as they are.
+HttpHandler under(std::string base_path, HttpHandler next);
+
 }  // namespace adjudge::serve

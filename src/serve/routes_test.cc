@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "json/value.h"
+#include "protocol/systemone.h"
 #include "serve/fake_decider.h"
 #include "serve/http_server.h"
 #include "serve/models_page.h"
@@ -27,8 +28,8 @@ constexpr const char* kRequest =
 
 struct Service {
   explicit Service(DecisionQueueOptions options = {})
-      : server(HttpServer::listen({.port = 0}).value()), queue(decider, options) {
-    server->start(route_to(make_routes(desk, print_models_page({.id = "fake"}, {}))), {});
+      : server(HttpServer::listen({.port = 0}).value()), queue(options) {
+    server->start(route_to(make_routes(site)), {});
   }
   ~Service() {
     decider.release();
@@ -36,11 +37,15 @@ struct Service {
   }
   int port() const { return server->port(); }
 
-  FakeDecider decider;
+  FakeSource source;
+  FakeDecider& decider = *source.decider;
   std::unique_ptr<HttpServer> server;
   WorkPool pool{2};
   DecisionQueue queue;
-  DecisionDesk desk{decider, {}, pool, queue};
+  DecisionDesk desk{source, {}, pool, queue, {}};
+  std::vector<ModelCard> cards = {{.id = "fake"}};
+  Site site{desk,    kSystemOne, cards, [] { return std::vector<int>{0}; }, [] { return "m 1\n"; },
+            "1.2.3", "{}"};
 };
 
 TEST(Routes, ARequestIsAnswered) {
@@ -72,7 +77,7 @@ TEST(Routes, AFullQueueSaysWhenToComeBackAndAWrongRequestIsStillToldSo) {
   deciding.send(post("/v1/systemone", kRequest));
   service.decider.await_begun(1);
   waiting.send(post("/v1/systemone", kRequest));
-  while (service.queue.waiting_count() < 1) std::this_thread::sleep_for(milliseconds(1));
+  while (service.queue.load().request_count < 1) std::this_thread::sleep_for(milliseconds(1));
   const RawResponse response = refused.ask(post("/v1/systemone", kRequest));
   EXPECT_EQ(response.status, 429);
   EXPECT_GE(std::atoi(response.header("Retry-After").c_str()), 1);
@@ -103,13 +108,59 @@ TEST(Routes, APassNobodyWaitsForIsGivenUp) {
 TEST(Routes, ABodyWeWouldMisreadIsRefusedByItsHeader) {
   Service service;
   RawClient client(service.port());
-  for (const char* header : {"Content-Encoding: zstd", "Content-Encoding: gzip",
+  for (const char* header : {"Content-Encoding: br", "Content-Encoding: gzip, gzip",
                              "Content-Type: multipart/form-data; boundary=x"}) {
     const RawResponse response =
         client.ask("POST /v1/systemone HTTP/1.1\r\nHost: h\r\n" + std::string(header) +
                    "\r\nContent-Length: 2\r\n\r\n{}");
     EXPECT_EQ(response.status, 415) << header;
     EXPECT_TRUE(json::parse(response.body).ok());
+  }
+}
+
+TEST(Routes, ReadyIsWhetherARequestWouldBeDecided) {
+  Service service;
+  RawClient client(service.port());
+  EXPECT_EQ(client.ask(get("/ready")).status, 200);
+  service.source.is_ready = false;
+  const RawResponse response = client.ask(get("/ready"));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.header("Retry-After"), "1");
+  EXPECT_EQ(client.ask(get("/health")).status, 200);
+  EXPECT_EQ(client.ask(post("/v1/systemone", kRequest)).status, 503);
+}
+
+TEST(Routes, AModelThatIsNotHereIsTheCallersFault) {
+  Service service;
+  const std::string question = R"({"q":{"type":"noul","instructions":"?"}})";
+  const std::string body = R"({"model":"none","state":"s","questions":)" + question + "}";
+  const RawResponse response = RawClient(service.port()).ask(post("/v1/systemone", body));
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.body.find(R"("error_type":"api_usage_error")"), std::string::npos);
+}
+
+TEST(Routes, ADeadlineIsKeptWhileAPassGoesOn) {
+  Service service;
+  service.decider.hold();
+  RawClient hurried(service.port());
+  const std::string body = kRequest;
+  const RawResponse response = hurried.ask(
+      "POST /v1/systemone HTTP/1.1\r\nHost: h\r\nx-deadline-ms: 50\r\nContent-Length: " +
+      std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_EQ(response.status, 504);
+  EXPECT_TRUE(service.decider.await_passes(1)[0].stopped) << "nobody waits for it any more";
+  service.decider.release();
+  EXPECT_EQ(hurried.ask(post("/v1/systemone", kRequest)).status, 200) << "the connection stays";
+}
+
+TEST(Routes, ADeadlineThatIsNoNumberIsRefused) {
+  Service service;
+  for (const char* wrong : {"soon", "-1", "1.5", "", "99999999999"}) {
+    const RawResponse response =
+        RawClient(service.port())
+            .ask("GET /health HTTP/1.1\r\nHost: h\r\nx-deadline-ms: " + std::string(wrong) +
+                 "\r\n\r\n");
+    EXPECT_EQ(response.status, 400) << wrong;
   }
 }
 

@@ -49,14 +49,14 @@ class Faults(unittest.TestCase):
 
     def test_an_announced_body_of_200_mb_is_refused_unread(self):
         with self.server.connect() as peer:
-            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nContent-Length: 200000000\r\n\r\n")
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000000\r\n\r\n")
             self.assertEqual(peer.receive().status, 413)
             taken = self.send_until_refused(peer, b" " * 65536, 200_000_000)
         self.assertLess(taken, 16 << 20)
 
     def test_an_endless_chunked_body_is_cut_off_at_the_limit(self):
         with self.server.connect() as peer:
-            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
             chunk = b"10000\r\n" + b" " * 65536 + b"\r\n"
             taken = self.send_until_refused(peer, chunk, 4 * BODY_BYTES_MAX)
             self.assertLess(taken, 2 * BODY_BYTES_MAX)
@@ -70,7 +70,7 @@ class Faults(unittest.TestCase):
         body = decision("some text").encode()
         chunks = b"".join(b"%x\r\n%s\r\n" % (len(body[i:i + 7]), body[i:i + 7])
                           for i in range(0, len(body), 7))
-        chunked = self.ask(b"POST /v1/systemone HTTP/1.1\r\nHost: h\r\n"
+        chunked = self.ask(b"POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\n"
                            b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n")
         self.assertEqual(chunked.status, 200)
         self.assertEqual(chunked.body, self.ask(post(body)).body)
@@ -78,7 +78,7 @@ class Faults(unittest.TestCase):
     def test_a_body_is_invited_before_it_comes(self):
         body = decision("some text")
         with self.server.connect() as peer:
-            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+            peer.send("POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
                       f"Content-Length: {len(body)}\r\n\r\n")
             self.assertEqual(peer.receive().status, 100)
             self.assertEqual(peer.ask(body).status, 200)

@@ -1,6 +1,7 @@
 """The program under test: started on a free port, asked, ended."""
 import argparse
 import json
+import os
 import re
 import signal
 import socket
@@ -18,13 +19,15 @@ def arguments():
 class Served:
     """A running server; its log is `logged` once it has ended."""
 
-    def __init__(self, program, model, *flags):
+    def __init__(self, program, model, *flags, environment=()):
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [program, "serve", "--model", model, "--port", "0", "--threads", "1", *flags],
-            stdout=subprocess.PIPE, stderr=self.log, text=True)
+            [program, "serve", "--model", model, "--port", "0", "--threads", "1",
+             "--precision", "f32", *flags],
+            stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env={**os.environ, **dict(environment)})
         line = self.process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        found = re.search(r"http://[0-9.]+:(\d+)", line)
         if not found:
             self.wait()
             raise RuntimeError(f"the server said {line!r}; its log: {self.logged}")
@@ -91,6 +94,14 @@ class Peer:
         status = int(first.split()[1])
         length = int(headers.get("content-length", 0)) if with_body and status >= 200 else 0
         return Answer(status, headers, self.stream.read(length))
+
+    def receive_chunked(self):
+        answer = self.receive(with_body=False)
+        while (size := int(self.stream.readline(), 16)):
+            answer.body += self.stream.read(size)
+            self.stream.readline()
+        self.stream.readline()
+        return answer
 
     def ask(self, data, with_body=True):
         self.send(data)

@@ -132,7 +132,7 @@ class Wire(unittest.TestCase):
 
     def check_command_line(self, case, http):
         """An answer is the same; a refusal says the same and exits with 2."""
-        run = subprocess.run([OPTIONS.program, "decide", "--model", OPTIONS.model, "-"],
+        run = subprocess.run([OPTIONS.program, "decide", "--model", OPTIONS.model, "--precision", "f32", "-"],
                              input=case.bytes(), capture_output=True, timeout=60)
         if case.status == 200:
             self.assertEqual((run.returncode, run.stderr), (0, b""))
@@ -148,7 +148,7 @@ class Wire(unittest.TestCase):
         with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
             file.write(b"\n".join(lines) + b"\n")
             file.flush()
-            run = subprocess.run([OPTIONS.program, "decide", "--model", OPTIONS.model, file.name],
+            run = subprocess.run([OPTIONS.program, "decide", "--model", OPTIONS.model, "--precision", "f32", file.name],
                                  capture_output=True, timeout=120)
         answers = run.stdout.split(b"\n")[:-1]
         self.assertEqual(len(answers), len(cases), run.stderr)

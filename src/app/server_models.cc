@@ -1,0 +1,68 @@
+#include "app/server_models.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/catalogue.h"
+#include "base/try.h"
+#include "serve/model_decider.h"
+
+namespace adjudge::app {
+
+namespace {
+
+Result<std::vector<std::string>> files_in(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code failed;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failed)) {
+    if (entry.path().extension() == ".gguf") files.push_back(entry.path().string());
+  }
+  if (failed) return Error{ErrorKind::bad_request, folder + ": " + failed.message()};
+  if (files.empty()) return Error{ErrorKind::bad_request, folder + ": no .gguf file in it"};
+  std::ranges::sort(files);
+  return files;
+}
+
+Result<std::vector<std::string>> paths_of(const std::vector<std::string>& models) {
+  std::vector<std::string> paths;
+  for (const std::string& model : models) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(model, ignored)) {
+      ADJ_TRY(const std::vector<std::string> files, files_in(model));
+      paths.insert(paths.end(), files.begin(), files.end());
+      continue;
+    }
+    ADJ_TRY(std::string path, resolve_model(model));
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+Result<std::shared_ptr<const serve::Decider>> load(const std::string& path,
+                                                   const ModelOptions& options,
+                                                   const CompileOptions& compile) {
+  ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options));
+  return std::shared_ptr<const serve::Decider>(
+      std::make_shared<serve::ModelDecider>(std::move(model), compile));
+}
+
+}  // namespace
+
+Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
+                                                     const ModelOptions& options,
+                                                     const CompileOptions& compile) {
+  ADJ_TRY(const std::vector<std::string> paths, paths_of(models));
+  std::vector<serve::ShelfEntry> entries;
+  for (const std::string& path : paths) {
+    ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(path, options));
+    serve::ModelCard card = serve::card_of(*file, options.precision);
+    for (const serve::ShelfEntry& other : entries) {
+      if (other.card.id != card.id) continue;
+      return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};
+    }
+    entries.push_back({std::move(card), [=] { return load(path, options, compile); }});
+  }
+  return entries;
+}
+
+}  // namespace adjudge::app

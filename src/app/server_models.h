@@ -1,0 +1,18 @@
+// The models a server offers, from files, names of pulled models and folders.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "serve/model_shelf.h"
+
+namespace adjudge::app {
+
+// In the order given, a folder's files by name. Reads what needs no weights; two of one name are
+// refused. The process's runtime must be configured before an entry is loaded.
+Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
+                                                     const ModelOptions& options,
+                                                     const CompileOptions& compile);
+
+}  // namespace adjudge::app

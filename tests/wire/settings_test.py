@@ -1,0 +1,241 @@
+"""What flags change: keys, names, dialects, logs, several models. Over the real program."""
+import gzip
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+from served import Served, arguments, decision, request
+
+OPTIONS = None
+
+
+def post(body, *headers, path="/v1/systemone"):
+    return request("POST", path, body, headers)
+
+
+def get(path, *headers):
+    return request("GET", path, b"", headers)
+
+
+def lines_of(data):
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+class Settings(unittest.TestCase):
+    def served(self, *flags, **others):
+        server = Served(OPTIONS.program, OPTIONS.model, *flags, **others)
+        self.addCleanup(lambda: server.process.poll() is None and server.end())
+        return server
+
+    def ask(self, server, data):
+        with server.connect() as peer:
+            return peer.ask(data)
+
+    def run_serve(self, *flags):
+        return subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, *flags],
+                              capture_output=True, text=True, timeout=30)
+
+    def test_keys_from_everywhere_open_and_nothing_else_does(self):
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write("from-file\n\n  also-from-file \n")
+            file.flush()
+            server = self.served("--api-key", "from-flag", "--api-key-file", file.name,
+                                 environment={"ADJUDGE_API_KEYS": "from-env, also-from-env"})
+        for key in ["from-flag", "from-file", "also-from-file", "from-env", "also-from-env"]:
+            answer = self.ask(server, post(decision("s"), f"Authorization: Bearer {key}"))
+            self.assertEqual(answer.status, 200, key)
+        for headers in [[], ["Authorization: Bearer wrong"], ["x-api-key: from-flag"]]:
+            answer = self.ask(server, post(decision("s"), *headers))
+            self.assertEqual(answer.status, 401)
+            self.assertEqual(answer.json()["detail"]["error_type"], "authentication_error")
+        self.assertEqual(self.ask(server, get("/health")).status, 200)
+        self.assertEqual(server.end(), 0)
+        self.assertNotIn("from-", server.logged)
+
+    def test_a_public_address_is_served_when_a_key_is_asked_for(self):
+        server = self.served("--host", "0.0.0.0", "--api-key", "k")
+        self.assertEqual(self.ask(server, get("/v1/models", "Host: any.example")).status, 400)
+        self.assertEqual(self.ask(server, get("/health")).status, 200)
+
+    def test_a_key_with_blanks_is_refused_without_being_shown(self):
+        refused = self.run_serve("--api-key", "my secret")
+        self.assertEqual(refused.returncode, 2)
+        self.assertNotIn("secret", refused.stderr)
+
+    def test_a_listed_origin_is_told_so(self):
+        server = self.served("--cors", "https://app.example")
+        answer = self.ask(server, post(decision("s"), "Origin: https://app.example"))
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.headers["access-control-allow-origin"], "https://app.example")
+
+    def test_compressed_bodies_are_read_and_bombs_refused(self):
+        server = self.served()
+        body = decision("text " * 500)
+        packed = post(gzip.compress(body.encode()), "Content-Encoding: gzip")
+        self.assertEqual(self.ask(server, packed).body, self.ask(server, post(body)).body)
+        zstd = subprocess.run(["zstd", "-c"], input=body.encode(), capture_output=True, check=True)
+        packed = post(zstd.stdout, "Content-Encoding: zstd")
+        self.assertEqual(self.ask(server, packed).body, self.ask(server, post(body)).body)
+        bomb = gzip.compress(b" " * (100 << 20))
+        answer = self.ask(server, post(bomb, "Content-Encoding: gzip"))
+        self.assertEqual(answer.status, 413)
+
+    def test_llama_servers_words(self):
+        server = self.served("--compat", "llama")
+        question = {"q": {"type": "noul", "instructions": "x"}}
+        wrong = [{"questions": question}, {"state": "s"}, {"state": "s", "questions": {}},
+                 {"state": "s", "questions": {"q": {"type": "unknown", "instructions": "x"}}},
+                 {"state": "s", "questions": {"q": {"type": "noul"}}},
+                 {"state": "s", "questions": {"q": {"type": "choice", "instructions": "x"}}},
+                 {"state": "s", "questions": {
+                     "q": {"type": "choice", "instructions": "x", "criteria": {}}}},
+                 {"state": "s", "questions": {
+                     "q": {"type": "score", "instructions": "x", "criteria": ["one"]}}}]
+        for body in wrong:
+            answer = self.ask(server, post(json.dumps(body)))
+            self.assertEqual(answer.status, 400, body)
+            self.assertEqual(list(answer.json()), ["error"])
+        pictures = {"state": "s", "questions": question, "images": ["data:image/png;base64,AA=="]}
+        self.assertEqual(self.ask(server, post(json.dumps(pictures))).status, 501)
+        two = json.dumps({"state": "s", "questions": {"a": question["q"], "b": question["q"]}})
+        used = self.ask(server, post(two)).json()["usage"]["input_tokens"]
+        counted = {line.split()[0]: float(line.split()[1]) for line in
+                   self.ask(server, get("/metrics")).body.decode().splitlines()
+                   if line.startswith("llamacpp:prompt_tokens")}
+        self.assertEqual(sum(counted.values()), used)
+        self.assertGreater(counted["llamacpp:prompt_tokens_cached_total"], 0)
+
+    def test_a_base_path_is_taken_off(self):
+        server = self.served("--base-path", "/decide/")
+        self.assertEqual(self.ask(server, get("/decide/v1/models")).status, 200)
+        self.assertEqual(self.ask(server, get("/v1/models")).status, 200)
+        self.assertEqual(self.ask(server, get("/decided/v1/models")).status, 404)
+
+    def test_a_log_of_objects(self):
+        server = self.served("--log-format", "json")
+        self.ask(server, post(decision("s")))
+        self.assertEqual(server.end(), 0)
+        logged = lines_of(server.logged.encode())
+        asked = [line for line in logged if line.get("route") == "/v1/systemone"]
+        self.assertEqual(len(asked), 1)
+        self.assertEqual((asked[0]["status"], asked[0]["method"]), (200, "POST"))
+
+    def test_a_batch_streams_a_line_per_state_in_order(self):
+        server = self.served()
+        states = [f"text {i}" for i in range(150)] + [None, {"a": 1}]
+        questions = {"q": {"type": "noul", "instructions": "late?"}}
+        body = json.dumps({"states": states, "questions": questions})
+        with server.connect() as peer:
+            peer.send(post(body, path="/v1/systemone/batch"))
+            answer = peer.receive_chunked()
+            self.assertEqual(answer.status, 200)
+            self.assertEqual(answer.headers["content-type"], "application/x-ndjson")
+            rows = lines_of(answer.body)
+            self.assertEqual([row["index"] for row in rows], list(range(len(states))))
+            self.assertEqual(rows[150]["status"], 422)
+            alone = peer.ask(post(decision("text 7"))).json()
+        self.assertEqual(rows[7]["answers"], alone["answers"])
+        self.assertIn("answers", rows[151])
+
+    def test_a_batch_whose_peer_leaves_ends(self):
+        server = self.served()
+        body = json.dumps({"states": ["x " * 300] * 2000,
+                           "questions": {"q": {"type": "noul", "instructions": "?"}}})
+        with server.connect() as peer:
+            peer.send(post(body, path="/v1/systemone/batch"))
+            peer.stream.readline()
+        begin = time.monotonic()
+        self.assertEqual(self.ask(server, post(decision("s"))).status, 200)
+        self.assertEqual(server.end(), 0)
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_several_models_answer_by_name(self):
+        folder = Path(OPTIONS.model).parent
+        second = folder / "tiny-kev-f32.gguf"
+        server = self.served("--model", str(second))
+        names = [entry["id"] for entry in self.ask(server, get("/v1/models")).json()["data"]]
+        self.assertEqual(names, [Path(OPTIONS.model).stem, second.stem])
+        body = {"state": "s", "questions": {"q": {"type": "noul", "instructions": "?"}}}
+
+        def model_of(name):
+            for _ in range(100):
+                answer = self.ask(server, post(json.dumps({"model": name, **body})))
+                if answer.status != 503:
+                    break
+                self.assertIn("retry-after", answer.headers)
+                time.sleep(0.1)
+            return answer.json().get("model") or answer.json()["detail"]["error_type"]
+
+        self.assertEqual(model_of(second.stem), second.stem)
+        self.assertEqual(model_of(second.stem + ":latest"), second.stem)
+        self.assertEqual(model_of("jev-latest"), names[0])
+        self.assertEqual(model_of("gpt-6-luna"), "api_usage_error")
+
+    def test_an_idle_model_is_put_away_and_comes_back(self):
+        server = self.served("--idle-unload", "1")
+        self.assertEqual(self.ask(server, post(decision("s"))).status, 200)
+        time.sleep(2)
+        self.assertEqual(self.ask(server, get("/api/ps")).json()["models"], [])
+        for _ in range(100):
+            answer = self.ask(server, post(decision("s")))
+            if answer.status == 200:
+                break
+            time.sleep(0.1)
+        self.assertEqual(answer.status, 200)
+
+    def test_metrics_count_what_was_asked(self):
+        server = self.served()
+        self.ask(server, post(decision("s")))
+        self.ask(server, post("{"))
+        answer = self.ask(server, get("/metrics"))
+        self.assertTrue(answer.headers["content-type"].startswith("text/plain"))
+        metrics = answer.body.decode()
+        for line in ['adjudge_http_requests_total{route="/v1/systemone",status="200"} 1',
+                     'adjudge_http_requests_total{route="/v1/systemone",status="422"} 1',
+                     'adjudge_questions_total{kind="noul"} 1',
+                     f'adjudge_model_loaded{{model="{Path(OPTIONS.model).stem}"}} 1']:
+            self.assertIn(line, metrics)
+
+    def test_the_decision_log_holds_hashes_unless_told_and_can_be_replayed(self):
+        body = decision("secret text", q={"type": "choice", "criteria": {"a": None, "b": None}})
+        for flags in [[], ["--decision-log-requests"]]:
+            with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+                server = self.served("--decision-log", file.name, *flags)
+                answer = self.ask(server, post(body))
+                self.assertEqual(server.end(), 0)
+                logged = Path(file.name).read_bytes()
+                row = lines_of(logged)[0]
+                self.assertEqual(row["id"], answer.headers["x-typesafe-request-id"])
+                self.assertEqual(row["answers"]["q"]["probabilities"],
+                                 list(answer.json()["answers"]["q"]["probabilities"].values()))
+                self.assertEqual(b"secret" in logged, bool(flags))
+                replayed = subprocess.run(
+                    [OPTIONS.program, "replay", "--model", OPTIONS.model, "--precision", "f32",
+                     file.name], capture_output=True, timeout=60)
+                report = json.loads(replayed.stdout)
+                self.assertEqual(report["compared"], len(flags))
+                self.assertEqual(report["without_request"], 1 - len(flags))
+                self.assertEqual(report["largest_difference"], 0)
+                self.assertEqual(report["choices_changed"], 0)
+
+    def test_the_document_describes_the_server(self):
+        server = self.served()
+        document = self.ask(server, get("/openapi.json")).json()
+        for path, operations in document["paths"].items():
+            allowed = self.ask(server, request("OPTIONS", path)).headers["allow"]
+            described = {method.upper() for method in operations}
+            served = set(allowed.split(", ")) - {"HEAD", "OPTIONS"}
+            self.assertEqual(described, served, path)
+            for method in operations:
+                answer = self.ask(server, request(method.upper(), path, b"{" if method == "post"
+                                                  else b""))
+                self.assertIn(str(answer.status), operations[method]["responses"], path)
+
+
+if __name__ == "__main__":
+    OPTIONS = arguments()
+    unittest.main(argv=[sys.argv[0]])
