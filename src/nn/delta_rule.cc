@@ -10,8 +10,8 @@ namespace adjudge {
 
 namespace {
 
-// 128 rows of 32 columns are 16 KiB: a slice of the state stays in L1 next to q, k and v.
-constexpr int kSliceColumns = 32;
+// 128 rows of 64 columns are 32 KiB: a slice of the state stays in L1 next to q, k and v.
+constexpr int kSliceColumns = 64;
 
 struct Slice {
   int head;   // of the values

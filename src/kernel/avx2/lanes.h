@@ -15,6 +15,7 @@ struct Lanes {
   static constexpr int kCount = 8;
   // 6 rows by 2 vectors are 12 of the 16 registers, and leave room for two weights and an input.
   static constexpr int kTileRows = 6;
+  static constexpr int kDeltaVectors = 2;  // four sums each: 8 of the 16 registers
   using Floats = __m256;
   using Ints = __m256i;
 

@@ -18,23 +18,20 @@ struct DeltaToken {
   int width;
 };
 
-// `kVectors` vectors of columns, the last of `lanes` columns. The old state is read once for both
-// S^T k and S^T q: out = (decay S + k u^T)^T q = decay (S^T q) + (k . q) u. Even and odd rows are
-// summed apart, to hide the latency of multiply-adds.
-template <class V, int kVectors>
+// kVectors vectors of columns, or a part of one: `lanes` columns. The old state is read once for
+// both S^T k and S^T q: out = (decay S + k u^T)^T q = decay (S^T q) + (k . q) u. Even and odd rows
+// are summed apart, to hide the latency of multiply-adds.
+template <class V, int kVectors, bool kWhole>
 void delta_columns(float* state, std::size_t stride, const DeltaToken& token, const float* v,
                    int lanes, float* out) {
   using Floats = typename V::Floats;
   const auto load = [=](const float* from, int vector) {
-    return vector + 1 < kVectors || lanes == V::kCount ? V::load(from + vector * V::kCount)
-                                                       : V::load(from + vector * V::kCount, lanes);
+    from += vector * V::kCount;
+    return kWhole ? V::load(from) : V::load(from, lanes);
   };
   const auto store = [=](float* to, int vector, Floats value) {
-    if (vector + 1 < kVectors || lanes == V::kCount) {
-      V::store(to + vector * V::kCount, value);
-    } else {
-      V::store(to + vector * V::kCount, value, lanes);
-    }
+    to += vector * V::kCount;
+    kWhole ? V::store(to, value) : V::store(to, value, lanes);
   };
   Floats with_k[2][kVectors], with_q[2][kVectors];
   for (int j = 0; j < kVectors; ++j) {
@@ -77,12 +74,15 @@ void delta_step(float* state, std::size_t state_stride, const float* q, const fl
                 const float* v, float decay, float beta, int width, int columns, float* out) {
   const DeltaToken token{q, k, decay, beta, RowOperations<V>::dot(k, q, width), width};
   int c = 0;
-  for (; c + 2 * V::kCount <= columns; c += 2 * V::kCount) {
-    delta_columns<V, 2>(state + c, state_stride, token, v + c, V::kCount, out + c);
+  constexpr int kVectors = V::kDeltaVectors;
+  for (; c + kVectors * V::kCount <= columns; c += kVectors * V::kCount) {
+    delta_columns<V, kVectors, true>(state + c, state_stride, token, v + c, V::kCount, out + c);
   }
-  for (; c < columns; c += V::kCount) {
-    const int lanes = columns - c < V::kCount ? columns - c : V::kCount;
-    delta_columns<V, 1>(state + c, state_stride, token, v + c, lanes, out + c);
+  for (; c + V::kCount <= columns; c += V::kCount) {
+    delta_columns<V, 1, true>(state + c, state_stride, token, v + c, V::kCount, out + c);
+  }
+  if (c < columns) {
+    delta_columns<V, 1, false>(state + c, state_stride, token, v + c, columns - c, out + c);
   }
 }
 
