@@ -22,7 +22,7 @@ constexpr int kPanelBlocks = kPanelDepth / kBlockInputs;
 static_assert(kPanelFloats / 4 + 3 * kPanelBlocks * kPanelColumns <= kPanelFloats);
 // Rows multiplied at a time: whole tiles of every level. Between them the next weights are asked
 // for. Outputs narrower than a panel pass through a buffer of as many, in L1.
-constexpr int kChunkRows = 60;
+constexpr int kChunkRows = 24;
 constexpr std::size_t kEdgeFloats = std::size_t{kChunkRows} * kPanelColumns;
 constexpr std::size_t kLineBytes = 64;
 // A task is worth waking somebody for from about this many values on.
