@@ -16,8 +16,8 @@ struct Lanes {
   // 12 rows by 2 vectors are 24 of the 32 registers; 24 multiply-adds need 14 loads, and hide
   // their latency of 4 at two a cycle three times over.
   static constexpr int kTileRows = 12;
-  // The delta rule keeps four sums per vector of columns: 16 of 32 registers, and each input that is
-  // spread over a vector serves four.
+  // The delta rule keeps four sums per vector of columns: 16 of 32 registers, and each input spread
+  // over a vector serves four.
   static constexpr int kDeltaVectors = 4;
   using Floats = __m512;
   using Ints = __m512i;
