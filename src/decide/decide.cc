@@ -115,8 +115,11 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
   return file.compiler().compile(request, limited);
 }
 
-std::vector<Result<Response>> decide(const Model& model, std::span<const CompiledRequest> requests,
-                                     std::stop_token stop) {
+namespace {
+
+std::vector<Result<Response>> decide_together(const Model& model,
+                                              std::span<const CompiledRequest> requests,
+                                              std::stop_token stop) {
   const auto plan_begin = Clock::now();
   Batch batch;
   for (const CompiledRequest& request : requests) add_request(*request.compiled, batch);
@@ -139,6 +142,24 @@ std::vector<Result<Response>> decide(const Model& model, std::span<const Compile
   };
   std::vector<Result<Response>> responses;
   for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));
+  return responses;
+}
+
+bool lacks_memory(const Result<Response>& response) {
+  return !response.ok() && response.error().kind == ErrorKind::unavailable;
+}
+
+}  // namespace
+
+std::vector<Result<Response>> decide(const Model& model, std::span<const CompiledRequest> requests,
+                                     std::stop_token stop) {
+  std::vector<Result<Response>> responses = decide_together(model, requests, stop);
+  if (requests.size() == 1) return responses;
+  // Memory that does not hold all of them together may well hold each.
+  for (int r = 0; r < count_of(requests); ++r) {
+    if (!lacks_memory(responses[at(r)])) continue;
+    responses[at(r)] = decide_together(model, requests.subspan(at(r), 1), stop).front();
+  }
   return responses;
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/size.h"
 #include "decide/decide.h"
+#include "engine/evaluate.h"
+#include "plan/prefix_forest.h"
 #include "protocol/systemone.h"
 #include "support/support.h"
 
@@ -81,6 +83,22 @@ TEST_P(Laws, ARequestAloneAndInCompanyGivesTheSameBits) {
     }
     expect_same_bits(together, alone);
   }
+}
+
+TEST_P(Laws, MemoryThatHoldsOnlyOneRequestAnswersAll) {
+  Runtime plenty({.thread_count = 2});
+  const auto model = open(plenty);
+  const std::vector<Response> expected = decide_all(*model, requests_);
+  std::size_t largest = 0;
+  for (const Request& request : requests_) {
+    const Compiled compiled = compile_within_limits(model->file(), request, {}).value();
+    std::vector<const Prompt*> prompts;
+    for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
+    largest =
+        std::max(largest, memory_bytes(model->backbone().traits(), build_prefix_forest(prompts)));
+  }
+  Runtime scarce({.thread_count = 2, .memory_bytes_max = plenty.memory().bytes_taken() + largest});
+  expect_same_bits(decide_all(*open(scarce), requests_), expected);
 }
 
 TEST_P(Laws, ThreadsDoNotChangeABit) {
