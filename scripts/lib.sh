@@ -84,21 +84,23 @@ compile() {
   step_done
 }
 
-# make_python: a private Python in build/venv that can write the tiny models.
-make_python() {
-  local python=python3
+# make_venv FOLDER REQUIREMENTS: a private Python with those packages, unless it is there.
+make_venv() {
+  local folder=$1 requirements=$2 python=python3
   [ -x /usr/bin/python3 ] && python=/usr/bin/python3 # the one that python3-venv belongs to
-  if [ -e build/venv/ready ] && [ build/venv/ready -nt tests/tiny/requirements.txt ]; then
+  if [ -e "$folder/ready" ] && [ "$folder/ready" -nt "$requirements" ]; then
     return
   fi
-  step "making a Python environment in build/venv/"
-  "$python" -m venv build/venv
-  build/venv/bin/python -m pip install -q --disable-pip-version-check \
-    -r tests/tiny/requirements.txt ||
-    fail "pip could not install what tests/tiny/requirements.txt lists" "its message is above"
-  touch build/venv/ready
+  step "making a Python environment in $folder/"
+  "$python" -m venv "$folder"
+  "$folder/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements" ||
+    fail "pip could not install what $requirements lists" "its message is above"
+  touch "$folder/ready"
   step_done
 }
+
+# make_python: a private Python in build/venv that can write the tiny models.
+make_python() { make_venv build/venv tests/tiny/requirements.txt; }
 
 # run_tests FOLDER [CTEST OPTION...]: adds to passed_count and failed_count; no test is a failure.
 run_tests() {

@@ -264,6 +264,89 @@ TEST(HttpServer, APeerThatSendsItsNextRequestEarlyIsStillThere) {
   EXPECT_EQ(client.receive().body, "\"GET /next 0\"");
 }
 
+// Three pieces, each made by another thread.
+void count_to_three(const HttpCall& call) {
+  auto next = std::make_shared<int>(0);
+  HttpResponse response;
+  response.source = [next](std::function<void(BodyPiece)> deliver) {
+    const int number = ++*next;
+    std::thread([number, deliver = std::move(deliver)] {
+      deliver({std::to_string(number) + "\n", number == 3});
+    }).detach();
+  };
+  call.reply(std::move(response));
+}
+
+TEST(HttpServer, AnAnswerCanBeSentWhileItIsMade) {
+  Running server(count_to_three);
+  RawClient client(server.port());
+  client.send(get("/") + get("/"));
+  const std::string body = "2\r\n1\n\r\n2\r\n2\n\r\n2\r\n3\n\r\n0\r\n\r\n";
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(client.receive().header("Transfer-Encoding"), "chunked");
+    EXPECT_EQ(client.receive_bytes(body.size()), body);
+  }
+}
+
+TEST(HttpServer, AnOldClientReadsPiecesUntilTheEnd) {
+  Running server(count_to_three);
+  RawClient client(server.port());
+  const RawResponse response = client.ask("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_EQ(response.header("Transfer-Encoding"), "");
+  EXPECT_EQ(client.receive_bytes(6), "1\n2\n3\n");
+  EXPECT_TRUE(client.is_closed_within(3000));
+}
+
+TEST(HttpServer, WhatIsOwedToAPeerThatLeftIsWaitedFor) {
+  std::promise<std::function<void(BodyPiece)>> asked;
+  Running server([&](const HttpCall& call) {
+    HttpResponse response;
+    response.source = [&](std::function<void(BodyPiece)> deliver) {
+      asked.set_value(std::move(deliver));
+    };
+    call.reply(std::move(response));
+  });
+  RawClient client(server.port());
+  client.send(get("/"));
+  const auto deliver = asked.get_future().get();
+  client.leave();
+  std::this_thread::sleep_for(milliseconds(50));
+  deliver({"late", true});
+  (*server).drain();
+}
+
+TEST(HttpServer, BodiesOfAllPeersTogetherAreBounded) {
+  Running server(echo, {.body_memory_max = 300'000});
+  RawClient first(server.port()), second(server.port());
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n";
+  first.send(head + std::string(199'999, 'x'));
+  std::this_thread::sleep_for(milliseconds(100));
+  second.send(head + std::string(200'000, 'x'));
+  const RawResponse refused = second.receive();
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_EQ(refused.header("Retry-After"), "1");
+  EXPECT_EQ(first.ask("x").status, 200);
+  EXPECT_EQ(RawClient(server.port()).ask(post("/", std::string(200'000, 'x'))).status, 200)
+      << "what was answered counts no more";
+}
+
+TEST(HttpServer, ALateAnswerDoesNotDisturbTheNextRequest) {
+  std::promise<HttpCall> calls;
+  std::atomic<int> call_count = 0;
+  Running server([&](HttpCall call) {
+    if (call_count++ == 0) return calls.set_value(std::move(call));
+    echo(call);
+  });
+  RawClient client(server.port());
+  client.send("GET /late HTTP/1.1\r\nHost: h\r\nx-deadline-ms: 30\r\n\r\n");
+  const HttpCall late = calls.get_future().get();
+  EXPECT_EQ(client.receive().status, 504);
+  EXPECT_TRUE(late.gone.stop_requested());
+  EXPECT_EQ(client.ask(get("/next")).body, "\"GET /next 0\"");
+  late.reply({.body = "too late"});
+  EXPECT_EQ(client.ask(get("/after")).body, "\"GET /after 0\"");
+}
+
 TEST(HttpServer, DrainingAnswersWhatHasBegunAndThenCloses) {
   std::promise<HttpCall> calls;
   Running server([&](HttpCall call) { calls.set_value(std::move(call)); });

@@ -55,5 +55,19 @@ TEST(Router, TheLogSeesOnlyPathsOfTheTable) {
   EXPECT_EQ(ask("GET", "/my-secret").route, "");
 }
 
+TEST(Router, ABasePathIsTakenOff) {
+  std::string seen;
+  const HttpHandler handler =
+      under("/decide/", [&](const HttpCall& call) { seen = call.request.path; });
+  const auto path_of = [&](std::string path) {
+    handler({.request = {.path = std::move(path)}});
+    return seen;
+  };
+  EXPECT_EQ(path_of("/decide/v1/models"), "/v1/models");
+  EXPECT_EQ(path_of("/v1/models"), "/v1/models");
+  EXPECT_EQ(path_of("/decided/v1"), "/decided/v1");
+  EXPECT_EQ(path_of("/decide"), "/decide");
+}
+
 }  // namespace
 }  // namespace adjudge::serve

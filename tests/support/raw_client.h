@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -70,6 +71,12 @@ class RawClient {
     while (received_.size() < body_bytes && receive_more()) continue;
     response.body = take(body_bytes);
     return response;
+  }
+
+  // Fewer when the server has no more.
+  std::string receive_bytes(std::size_t count) {
+    while (received_.size() < count && receive_more()) continue;
+    return take(std::min(count, received_.size()));
   }
 
   RawResponse ask(std::string_view bytes) {

@@ -1,0 +1,136 @@
+#include "serve/model_shelf.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "protocol/error_body.h"
+#include "serve/fake_decider.h"
+
+namespace adjudge::serve {
+namespace {
+
+using std::chrono::milliseconds;
+using Loaded = Result<std::shared_ptr<const Decider>>;
+
+// Memory for so many models at a time.
+class Memory {
+ public:
+  explicit Memory(int room) : room_(std::make_shared<std::atomic<int>>(room)) {}
+
+  ShelfEntry entry(std::string id) {
+    return {.card = {.id = std::move(id)}, .load = [room = room_]() -> Loaded {
+              if (*room == 0) return Error{ErrorKind::unavailable, "no memory"};
+              --*room;
+              return std::shared_ptr<const Decider>(new FakeDecider, [room](FakeDecider* decider) {
+                delete decider;
+                ++*room;
+              });
+            }};
+  }
+
+ private:
+  std::shared_ptr<std::atomic<int>> room_;
+};
+
+std::vector<ShelfEntry> entries(Memory& memory, std::initializer_list<const char*> ids) {
+  std::vector<ShelfEntry> made;
+  for (const char* id : ids) made.push_back(memory.entry(id));
+  return made;
+}
+
+// Asks until the model is there, as clients do that are told to come back.
+std::shared_ptr<const Decider> await(ModelShelf& shelf, const std::string& name) {
+  for (int i = 0; i < 1000; ++i) {
+    const Loaded found = shelf.find(name);
+    if (found.ok()) return found.value();
+    EXPECT_EQ(found.error().kind, ErrorKind::unavailable);
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  return nullptr;
+}
+
+TEST(ModelShelf, TheFirstIsLoadedAtOnceAndTheOthersWhenAskedFor) {
+  Memory memory(3);
+  ModelShelf shelf(entries(memory, {"a", "b", "c"}), {});
+  ASSERT_TRUE(shelf.await_first().ok());
+  EXPECT_TRUE(shelf.ready());
+  EXPECT_EQ(shelf.loaded(), std::vector<int>{0});
+  EXPECT_NE(await(shelf, "c"), nullptr);
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 2}));
+}
+
+TEST(ModelShelf, ANameMeansItsModelAndAnAliasTheFirst) {
+  Memory memory(2);
+  ModelShelf shelf(entries(memory, {"a", "b"}), {});
+  const auto first = await(shelf, "a");
+  for (const char* name : {"", "jev-latest", "jev-preview", "a:latest"}) {
+    EXPECT_EQ(await(shelf, name), first) << name;
+  }
+  EXPECT_NE(await(shelf, "b"), first);
+  for (const char* name : {"c", "A", "b:7b"}) {
+    const Loaded unknown = shelf.find(name);
+    ASSERT_FALSE(unknown.ok()) << name;
+    EXPECT_EQ(status_of(unknown.error()), 400);
+  }
+}
+
+TEST(ModelShelf, WhereThereIsOneModelEveryNameMeansIt) {
+  Memory memory(1);
+  ModelShelf shelf(entries(memory, {"a"}), {});
+  EXPECT_EQ(await(shelf, "gpt-6-luna"), await(shelf, "a"));
+}
+
+TEST(ModelShelf, TheLeastRecentlyUsedMakesRoom) {
+  Memory memory(2);
+  ModelShelf shelf(entries(memory, {"a", "b", "c"}), {});
+  await(shelf, "b");
+  await(shelf, "a");
+  await(shelf, "c");
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 2}));
+}
+
+TEST(ModelShelf, AModelInUseIsNotTakenAway) {
+  Memory memory(1);
+  ModelShelf shelf(entries(memory, {"a", "b"}), {});
+  auto used = await(shelf, "a");
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(shelf.find("b").ok());
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  EXPECT_EQ(shelf.loaded(), std::vector<int>{0});
+  used = nullptr;
+  EXPECT_NE(await(shelf, "b"), nullptr);
+}
+
+TEST(ModelShelf, AnIdleModelIsPutAwayAndComesBackWhenAskedFor) {
+  Memory memory(1);
+  ModelShelf shelf(entries(memory, {"a"}), {.idle_timeout = milliseconds(1)});
+  await(shelf, "a");
+  for (int i = 0; i < 1000 && !shelf.loaded().empty(); ++i) {
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+  EXPECT_TRUE(shelf.loaded().empty());
+  EXPECT_TRUE(shelf.ready()) << "it only has to be asked";
+  EXPECT_NE(await(shelf, "a"), nullptr);
+}
+
+TEST(ModelShelf, AModelThatCannotBeLoadedSaysSoAndIsTriedAgain) {
+  std::atomic<int> attempt_count = 0;
+  std::vector<ShelfEntry> broken = {
+      {.card = {.id = "a"}, .load = [&]() -> Loaded {
+         if (++attempt_count < 3) return Error{ErrorKind::bad_model, "/secret/a.gguf: damaged"};
+         return std::shared_ptr<const Decider>(std::make_shared<FakeDecider>());
+       }}};
+  ModelShelf shelf(std::move(broken), {});
+  const Status first = shelf.await_first();
+  ASSERT_FALSE(first.ok());
+  EXPECT_EQ(first.error().kind, ErrorKind::bad_model);
+  const Loaded found = shelf.find("a");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().message().find("secret"), std::string::npos) << "errors name no paths";
+  EXPECT_NE(await(shelf, "a"), nullptr);
+}
+
+}  // namespace
+}  // namespace adjudge::serve
