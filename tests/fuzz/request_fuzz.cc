@@ -26,7 +26,7 @@ Answer uniform_answer(const Question& question) {
 void check_refusal(const Error& error) {
   const auto body = json::parse(print_error(error));
   CHECK(body.ok() && body.value().find("detail") != nullptr);
-  CHECK(status_of(error.kind) == 422 || status_of(error.kind) == 413);
+  CHECK(status_of(error) == 422 || status_of(error) == 413);
 }
 
 void check_request(const Request& request) {
