@@ -41,8 +41,9 @@ struct ServeFlags {
   std::string compat = "none";
 };
 
-void serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, ServeFlags& flags,
-                      serve::DecisionLog* decisions, TerminationSignals& signals) {
+// Answers from the beginning: health at once, requests with 503 until the first model is there.
+Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, ServeFlags& flags,
+                        serve::DecisionLog* decisions, TerminationSignals& signals) {
   ServerLog log(flags.log_format == "json");
   for (const serve::ModelCard& card : shelf.cards()) {
     for (const std::string& note : card.notes) log.warn(card.id + ": " + note);
@@ -67,12 +68,15 @@ void serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Serve
                  metrics.count(record);
                  log.request(record);
                });
-  std::cout << "serving " << shelf.cards().front().id << " on " << server.url() << std::endl;
-
-  signals.wait();
-  log.info("ending: finishing what has begun; a second signal ends at once");
+  const Status loaded = shelf.await_first();
+  if (loaded.ok()) {
+    std::cout << "serving " << shelf.cards().front().id << " on " << server.url() << std::endl;
+    signals.wait();
+    log.info("ending: finishing what has begun; a second signal ends at once");
+  }
   server.drain();
   if (decisions != nullptr && decisions->failed()) log.warn("the decision log is not whole");
+  return loaded;
 }
 
 Status prepare(ServeFlags& flags) {
@@ -96,9 +100,7 @@ Status run_server(ServeFlags& flags) {
   if (!flags.decision_log.path.empty()) {
     ADJ_TRY(decisions, serve::DecisionLog::open(flags.decision_log, shelf.cards()));
   }
-  ADJ_TRY_DONE(shelf.await_first());
-  serve_until_told(*server, shelf, flags, decisions.get(), signals);
-  return Done{};
+  return serve_until_told(*server, shelf, flags, decisions.get(), signals);
 }
 
 void add_model_flags(CLI::App& command, ServeFlags& flags) {
