@@ -42,20 +42,25 @@ HttpResponse decided_response(const Pending& pending, const Decided& decided) {
   }
   std::vector<Answered> answered;
   int token_count = 0;
+  bool truncated = false;
   for (std::size_t i = 0; i < decided.parts.size(); ++i) {
     const Response& response = decided.responses[i].value();
     answered.push_back({&decided.parts[i]->request, &response});
     token_count += response.usage.input_tokens;
+    truncated |= response.truncated();
   }
   const Timing& timing = answered.front().response->timing;
+  std::vector<Header> headers;
+  if (truncated) headers.push_back({"x-truncated", "true"});
   return {.body = pending.print(answered),
+          .headers = std::move(headers),
           .phases = {{"parse", pending.parse_ms},
                      {"queue", decided.wait_ms},
                      {"compile", timing.compile},
                      {"evaluate", timing.evaluate},
                      {"read", timing.read}},
-          .note = "tokens=" + std::to_string(token_count) +
-                  " together=" + std::to_string(decided.together)};
+          .note = "tokens=" + std::to_string(token_count) + " together=" +
+                  std::to_string(decided.together) + (truncated ? " truncated" : "")};
 }
 
 // Everything that can be refused is refused before the request waits, so that a wrong request is

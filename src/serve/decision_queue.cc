@@ -67,17 +67,6 @@ int tokens_of(const std::vector<PreparedPtr>& parts) {
   return token_count;
 }
 
-bool lacks_memory(const Result<Response>& response) {
-  return !response.ok() && response.error().kind == ErrorKind::unavailable;
-}
-
-std::vector<Result<Response>> decide_parts(const std::vector<PreparedPtr>& parts,
-                                           std::stop_token stop) {
-  std::vector<const Prepared*> requests;
-  for (const PreparedPtr& part : parts) requests.push_back(part.get());
-  return parts.front()->decider->decide(requests, std::move(stop));
-}
-
 }  // namespace
 
 DecisionQueue::DecisionQueue(const DecisionQueueOptions& options)
@@ -196,10 +185,6 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
     const auto part_count = static_cast<std::ptrdiff_t>(waiting.parts.size());
     std::vector<Result<Response>> own(next, next + part_count);
     next += part_count;
-    // Memory that does not hold a whole pass may well hold one call of it.
-    if (count_of(present) > 1 && std::ranges::any_of(own, lacks_memory)) {
-      own = decide_parts(waiting.parts, waiting.gone);
-    }
     waiting.done({std::move(waiting.parts), std::move(own),
                   1000 * seconds_between(entry.since, begin), count_of(requests)});
   }

@@ -204,17 +204,6 @@ TEST(DecisionQueue, APassGoesOnWhileSomebodyWaitsForIt) {
   EXPECT_TRUE(stays.decided().responses[0].ok());
 }
 
-TEST(DecisionQueue, WhatHasNoRoomInCompanyIsDecidedAlone) {
-  Occupied occupied;
-  occupied.decider.company_max = 1;
-  Caller a("a"), b("b");
-  ASSERT_TRUE(a.submit(occupied).ok());
-  ASSERT_TRUE(b.submit(occupied).ok());
-  occupied.decider.release();
-  EXPECT_TRUE(a.decided().responses[0].ok());
-  EXPECT_TRUE(b.decided().responses[0].ok());
-}
-
 TEST(DecisionQueue, EndingDecidesWhatWaits) {
   Occupied occupied;
   Caller a("a");

@@ -42,7 +42,7 @@ class FakeDecider final : public Decider {
     std::vector<Result<Response>> responses;
     for (const Prepared* prepared : requests) {
       pass.states.push_back(prepared->request.state.text);
-      responses.push_back(answer(prepared->request, requests.size(), pass.stopped));
+      responses.push_back(answer(prepared->request, pass.stopped));
     }
     passes_.push_back(pass);
     changed_.notify_all();
@@ -70,17 +70,17 @@ class FakeDecider final : public Decider {
   }
 
   int token_count_max = 1 << 20;
-  std::size_t company_max = 1000;  // a larger pass finds no memory
+  bool truncates = false;  // says that it cut the first option
 
  private:
-  Result<Response> answer(const Request& request, std::size_t company, bool stopped) const {
+  Result<Response> answer(const Request& request, bool stopped) const {
     if (stopped) return Error{ErrorKind::cancelled, "given up"};
-    if (company > company_max) return Error{ErrorKind::unavailable, "no memory"};
     Response response{.model = "fake"};
     for (const Question& question : request.questions) {
       Answer answer{.id = question.id, .kind = question.kind};
       answer.probabilities.assign(question.options.size(), 1.0 / count_of(question.options));
       answer.value = 0.5;
+      if (truncates) answer.truncation.options_cut = {0};
       response.answers.push_back(answer);
     }
     response.usage.input_tokens = count_of(request.state.text);

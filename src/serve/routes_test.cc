@@ -60,6 +60,17 @@ TEST(Routes, ARequestIsAnswered) {
   }
 }
 
+TEST(Routes, AnAnswerToACutQuestionSaysSoInAHeader) {
+  Service service;
+  EXPECT_EQ(RawClient(service.port()).ask(post("/v1/systemone", kRequest)).header("x-truncated"),
+            "");
+  service.decider.truncates = true;
+  const RawResponse response = RawClient(service.port()).ask(post("/v1/systemone", kRequest));
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.header("x-truncated"), "true");
+  EXPECT_NE(json::parse(response.body).value().find("x_truncated"), nullptr);
+}
+
 TEST(Routes, HealthDoesNotWaitForAPass) {
   Service service;
   service.decider.hold();
