@@ -68,6 +68,10 @@ void quantise_block(const float* x, BlockInput& block) {
   }
   const float largest = V::largest_bits(most);
   block.scale = largest / 127.0f;
+  if (!(largest <= 0x1.fffffep127f)) {  // no number, or too large for one: codes would overflow
+    block = BlockInput{.scale = block.scale, .sum = block.scale};
+    return;
+  }
   const auto factor = V::all(largest < 0x1p-100f ? 0.0f : 127.0f / largest);
   std::int32_t sums[2] = {};
   for (int i = 0; i < kBlockInputs; i += V::kCount) {
