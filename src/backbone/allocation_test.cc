@@ -37,7 +37,8 @@ TEST(Allocation, ASecondPassOfTheSameShapeMakesNone) {
   const Tokens tokens = some_tokens(20, 97);
   const std::vector<int> wanted = {3, 19};
   for (const Sample& sample : samples()) {
-    // One worker: of several, one may sleep through the first pass and ask for memory in the second.
+    // One worker: of several, one may sleep through the first pass and ask for memory in the
+    // second.
     const TestNetwork network(sample, {.thread_count = 1, .rows_max = 64});
     const auto root = std::shared_ptr<Memory>(network.begin(20, nullptr, true));
     const auto first = network.begin(20, root);
