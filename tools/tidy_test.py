@@ -90,7 +90,9 @@ class Rules(unittest.TestCase):
 
     def test_nothing_names_one_machine(self):
         self.expect(["one-machine"], {"scripts/a": "cd /" + "root/adjudge\n"})
-        self.expect(["one-machine"], {"docs/a.md": "from https://" + "pypi.org/simple\n"})
+        self.expect(["one-machine"], {"docs/a.md": "from https://pypi" + ".org/simple\n"})
+        self.expect(["one-machine"], {"testdata/a.jsonl": '{"model": "/' + 'tmp/a.gguf"}\n'})
+        self.expect([], {"testdata/a.jsonl": '{"cwd": "/home/ana"}\n'})
 
     def test_sizes(self):
         self.expect(["columns"], {"src/nn/a.cc": "// " + "x" * 98 + "\n"})
