@@ -3,6 +3,7 @@
 
 passed_count=0
 failed_count=0
+failed_names=() # of tests, each with the folder it ran in
 current_step="starting"
 step_begin=$SECONDS
 
@@ -117,6 +118,10 @@ run_tests() {
   fi
   passed_count=$((passed_count + total - failed))
   failed_count=$((failed_count + failed))
+  local where="$folder${ADJ_ISA:+ with ADJ_ISA=$ADJ_ISA}"
+  [ ! -e "$report" ] || mapfile -t -O ${#failed_names[@]} failed_names < <(
+    sed -n "s|.*<testcase name=\"\([^\"]*\)\".* status=\"fail\".*|$where: \1|p" "$report"
+  )
 }
 
 # count_in REPORT NAME: a number of a JUnit report's first element; 0 when there is no report.
@@ -127,9 +132,10 @@ count_in() {
   echo "${count:-0}"
 }
 
-# The last line of every run of tests, and its status.
+# The last lines of every run of tests, and its status.
 print_counts() {
   trap - EXIT
+  [ ${#failed_names[@]} -eq 0 ] || printf 'failed in %s\n' "${failed_names[@]}"
   echo "$passed_count passed, $failed_count failed"
   [ "$failed_count" -eq 0 ] && [ "$passed_count" -gt 0 ]
 }
