@@ -33,6 +33,9 @@ const char* version();
 struct ProcessSettings {
   int thread_count = 0;              // workers; 0: as many cores as the process may use
   std::size_t memory_bytes_max = 0;  // for everything beside the mapped files; 0: no limit
+  // For beginnings of prompts (states) kept over requests, the least recently used of which go
+  // first; 0: keep none.
+  std::size_t snapshot_bytes_max = std::size_t{512} << 20;
 };
 Status configure_process(const ProcessSettings& settings);
 

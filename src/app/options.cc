@@ -44,6 +44,15 @@ void ModelFlags::add_to(CLI::App& command) {
                   "bytes beside the model file, such as 2GB (0: no limit)")
       ->transform(CLI::AsSizeValue(false))
       ->transform(CLI::Validator(refuse_minus, ""));
+  command
+      .add_option("--snapshot-cache", snapshot_bytes_max,
+                  "bytes of states kept over requests, such as 512MB (0: keep none)")
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(refuse_minus, ""));
+}
+
+Status ModelFlags::configure_runtime() const {
+  return Runtime::process().configure({thread_count, memory_bytes_max, snapshot_bytes_max});
 }
 
 Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
@@ -54,7 +63,7 @@ Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
 Result<std::unique_ptr<Model>> ModelFlags::open_model() {
   ADJ_TRY(options.precision, parse_precision(precision));
   ADJ_TRY(const std::string path, resolve_model(model));
-  ADJ_TRY_DONE(Runtime::process().configure({thread_count, memory_bytes_max}));
+  ADJ_TRY_DONE(configure_runtime());
   return Model::open(path, Runtime::process(), options);
 }
 

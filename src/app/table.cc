@@ -106,13 +106,14 @@ std::string format_table(const Request& request, const Response& response) {
 std::string format_timing(const Response& response, double load_ms) {
   const Timing& timing = response.timing;
   return "open the model " + format("%.0f ms", load_ms) + ", prompts and plan " +
-         format("%.1f ms", timing.compile) + ", " + std::to_string(response.usage.input_tokens) +
-         " tokens through the network " + format("%.0f ms", timing.evaluate) +
-         format(" (%.0f tokens/s)", response.usage.input_tokens * 1000.0 / timing.evaluate) +
+         format("%.1f ms", timing.compile) + ", " +
+         std::to_string(response.usage.evaluated_tokens) + " tokens through the network " +
+         format("%.0f ms", timing.evaluate) +
+         format(" (%.0f tokens/s)", response.usage.evaluated_tokens * 1000.0 / timing.evaluate) +
          ", reading the answers " + format("%.1f ms", timing.read) + "\n" +
          std::to_string(response.usage.prompt_tokens) + " prompt tokens in all, " +
-         std::to_string(response.usage.prompt_tokens - response.usage.input_tokens) +
-         " of them shared between questions and read once\n";
+         std::to_string(response.usage.prompt_tokens - response.usage.evaluated_tokens) +
+         " of them shared or kept, and not read again\n";
 }
 
 }  // namespace adjudge::app

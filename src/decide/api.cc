@@ -49,7 +49,8 @@ DecisionResponse public_response(const Request& request, const Response& respons
 const char* version() { return ADJ_VERSION; }
 
 Status configure_process(const ProcessSettings& settings) {
-  return Runtime::process().configure({settings.thread_count, settings.memory_bytes_max});
+  return Runtime::process().configure(
+      {settings.thread_count, settings.memory_bytes_max, settings.snapshot_bytes_max});
 }
 
 DecisionRequest DecisionRequest::from_json(std::string body) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <map>
+#include <numeric>
 
 #include "base/size.h"
 #include "base/try.h"
@@ -29,10 +30,12 @@ struct Batch {
   std::vector<const Reading*> readings;
   std::vector<int> prompt_of;      // per reading, its place in `prompts`
   std::vector<int> first_reading;  // per request, its place in `readings`
+  std::vector<int> first_prompt;   // ... and in `prompts`
 };
 
 void add_request(const Compiled& compiled, Batch& batch) {
   const int first_prompt = count_of(batch.prompts);
+  batch.first_prompt.push_back(first_prompt);
   batch.first_reading.push_back(count_of(batch.readings));
   for (const Prompt& prompt : compiled.prompts) batch.prompts.push_back(&prompt);
   for (const QuestionPlan& plan : compiled.questions) {
@@ -80,29 +83,31 @@ Result<std::vector<Answer>> fold_answers(const Calibration& calibration, const R
 // From the prompts' rows to the logits of all readings.
 struct Evaluated {
   std::vector<Logits> logits;
+  std::vector<int> evaluated_counts;  // per prompt, see EvaluatedRows
   double evaluate_ms = 0;
   double read_ms = 0;
 };
 
-Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch,
-                                    const PrefixForest& forest, std::stop_token stop) {
+Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch, std::stop_token stop) {
   Evaluated evaluated;
   const auto evaluate_begin = Clock::now();
-  ADJ_TRY(const std::vector<HiddenRows> rows,
-          evaluate(model.backbone(), batch.prompts, forest, model.runtime().memory(), stop));
+  ADJ_TRY(EvaluatedRows rows, evaluate(model.evaluator(), batch.prompts, stop));
+  evaluated.evaluated_counts = std::move(rows.evaluated_counts);
   evaluated.evaluate_ms = milliseconds_since(evaluate_begin);
   const auto read_begin = Clock::now();
-  ADJ_TRY(evaluated.logits, read_logits(model.net(), batch, rows));
+  ADJ_TRY(evaluated.logits, read_logits(model.net(), batch, rows.rows));
   evaluated.read_ms = milliseconds_since(read_begin);
   return evaluated;
 }
 
-// What a request takes by itself, whatever company it was evaluated in.
-Usage usage_of(const Compiled& compiled) {
+// What a request takes by itself, whatever company it was evaluated in, and what was evaluated for
+// its prompts.
+Usage usage_of(const Compiled& compiled, std::span<const int> evaluated_counts) {
   std::vector<const Prompt*> prompts;
   for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
   const PrefixForest alone = build_prefix_forest(prompts);
-  return {alone.evaluated_count, alone.prompt_token_count};
+  return {alone.evaluated_count, alone.prompt_token_count,
+          std::accumulate(evaluated_counts.begin(), evaluated_counts.end(), 0)};
 }
 
 }  // namespace
@@ -120,25 +125,23 @@ namespace {
 std::vector<Result<Response>> decide_together(const Model& model,
                                               std::span<const CompiledRequest> requests,
                                               std::stop_token stop) {
-  const auto plan_begin = Clock::now();
   Batch batch;
   for (const CompiledRequest& request : requests) add_request(*request.compiled, batch);
-  const PrefixForest forest = build_prefix_forest(batch.prompts);
-  const double plan_ms = milliseconds_since(plan_begin);
-
   Result<Evaluated> evaluated = Evaluated{};
-  auto job = [&] { evaluated = evaluate_and_read(model, batch, forest, stop); };
+  auto job = [&] { evaluated = evaluate_and_read(model, batch, stop); };
   model.runtime().run(job);
 
   const auto respond = [&](int r) -> Result<Response> {
     if (!evaluated.ok()) return evaluated.error();
-    const auto& [logits, evaluate_ms, read_ms] = evaluated.value();
+    const auto& [logits, evaluated_counts, evaluate_ms, read_ms] = evaluated.value();
     const auto& [request, compiled] = requests[at(r)];
+    const auto own_counts = std::span(evaluated_counts)
+                                .subspan(at(batch.first_prompt[at(r)]), compiled->prompts.size());
     ADJ_TRY(std::vector<Answer> answers,
             fold_answers(model.file().compiler().calibration(), *request, *compiled,
                          std::span(logits).subspan(at(batch.first_reading[at(r)]))));
-    return Response{model.file().name(), std::move(answers), usage_of(*compiled),
-                    Timing{plan_ms, evaluate_ms, read_ms}};
+    return Response{model.file().name(), std::move(answers), usage_of(*compiled, own_counts),
+                    Timing{0, evaluate_ms, read_ms}};
   };
   std::vector<Result<Response>> responses;
   for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));

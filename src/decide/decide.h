@@ -33,7 +33,7 @@ struct CompiledRequest {
   const Compiled* compiled;
 };
 
-// The same for those who compiled before; `Timing::compile` then holds the plan alone.
+// The same for those who compiled before; `Timing::compile` is then zero.
 std::vector<Result<Response>> decide(const Model& model, std::span<const CompiledRequest> requests,
                                      std::stop_token stop);
 

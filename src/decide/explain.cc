@@ -63,7 +63,7 @@ Value describe_tree(const PrefixForest& forest) {
 // One list per pass through the layers.
 Value describe_steps(const PrefixForest& forest, int rows_max) {
   std::vector<Value> passes;
-  for (const std::vector<Step>& pass : plan_passes(forest, rows_max)) {
+  for (const std::vector<Step>& pass : plan_passes(forest, Reuse::none(forest), rows_max)) {
     std::vector<Value> steps;
     for (const Step& step : pass) {
       steps.push_back(json::object({{"segment", json::integer(step.segment)},

@@ -107,18 +107,17 @@ Result<std::unique_ptr<Model>> Model::open(const std::string& path, Runtime& run
   ADJ_TRY(model->file_, ModelFile::open(path, options));
   model->kernels_ = kernel::make_table(isa.empty() ? nullptr : isa.c_str());
   model->runtime_ = &runtime;
+  model->snapshot_owner_ = runtime.snapshots().new_owner();
   model->net_ = {&model->kernels_, &runtime.workers(), &model->file_->weights(), options.precision};
   ADJ_TRY(model->backbone_,
           model->file_->backbone_entry().open(model->file_->file().metadata(), model->net_, {}));
   const std::size_t bytes = model->file_->weights().bytes() + model->backbone_->scratch_bytes();
-  auto lease = runtime.memory().take(bytes);
-  if (!lease) {
-    return Error{ErrorKind::unavailable, path + ": needs " + std::to_string(bytes) +
-                                             " bytes beside the file, over the memory budget of " +
-                                             std::to_string(runtime.memory().bytes_max())};
-  }
-  model->lease_ = std::move(*lease);
+  ADJ_TRY(model->lease_, runtime.take_memory(bytes, path + " beside the file"));
   return model;
+}
+
+Model::~Model() {
+  if (runtime_ != nullptr) runtime_->snapshots().forget(snapshot_owner_);
 }
 
 }  // namespace adjudge

@@ -8,7 +8,7 @@
 
 #include "adjudge/result.h"
 #include "backbone/registry.h"
-#include "engine/runtime.h"
+#include "engine/evaluate.h"
 #include "family/family.h"
 #include "gguf/file.h"
 #include "text/tokenizer.h"
@@ -69,12 +69,16 @@ class Model {
  public:
   static Result<std::unique_ptr<Model>> open(const std::string& path, Runtime& runtime,
                                              const ModelOptions& options);
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
 
   const ModelFile& file() const { return *file_; }
   const Backbone& backbone() const { return *backbone_; }
   const NetContext& net() const { return net_; }
   Runtime& runtime() const { return *runtime_; }
   Precision precision() const { return net_.precision; }
+  Evaluator evaluator() const { return {*backbone_, *runtime_, snapshot_owner_}; }
 
  private:
   Model() = default;
@@ -82,6 +86,7 @@ class Model {
   kernel::Table kernels_;
   NetContext net_{};
   Runtime* runtime_ = nullptr;
+  SnapshotCache::Owner snapshot_owner_ = 0;
   std::unique_ptr<Backbone> backbone_;
   MemoryBudget::Lease lease_;
 };

@@ -90,8 +90,7 @@ Response mean_of_orders(const Request& request, std::span<const Response* const>
       spreads[at(q)].add(*answer++, shift_of(question, order, order_count));
     }
     if (order == 0) continue;
-    mean.usage.input_tokens += responses[at(order)]->usage.input_tokens;
-    mean.usage.prompt_tokens += responses[at(order)]->usage.prompt_tokens;
+    mean.usage += responses[at(order)]->usage;
   }
   for (int q = 0; q < count_of(request.questions); ++q) {
     if (request.questions[at(q)].kind != QuestionKind::choice) continue;

@@ -8,7 +8,7 @@
 
 #include "adjudge/result.h"
 #include "backbone/backbone.h"
-#include "engine/memory_budget.h"
+#include "engine/runtime.h"
 #include "plan/prefix_forest.h"
 
 namespace adjudge {
@@ -20,17 +20,37 @@ struct Step {
   int end = 0;
 };
 
-// The passes over a forest: every segment's tokens in order, parents before children, no pass over
-// rows_max.
-std::vector<std::vector<Step>> plan_passes(const PrefixForest& forest, int rows_max);
+// What of a forest has to be evaluated, when memories of some beginnings are kept.
+struct Reuse {
+  std::vector<std::shared_ptr<const Memory>> kept;  // per segment: the memory at its end, or null
+  std::vector<bool> evaluated;                      // per segment
+  int evaluated_count = 0;                          // tokens of the segments evaluated
+
+  static Reuse none(const PrefixForest& forest);
+};
+
+// The passes over a forest: the tokens of every segment to be evaluated in order, parents before
+// children, no pass over rows_max.
+std::vector<std::vector<Step>> plan_passes(const PrefixForest& forest, const Reuse& reuse,
+                                           int rows_max);
 
 // What the memories of a forest may take together, in bytes.
-std::size_t memory_bytes(const BackboneTraits& traits, const PrefixForest& forest);
+std::size_t memory_bytes(const BackboneTraits& traits, const PrefixForest& forest,
+                         const Reuse& reuse);
 
-// The wanted rows of every prompt, in the order the prompts name them.
-Result<std::vector<HiddenRows>> evaluate(const Backbone& backbone,
-                                         std::span<const Prompt* const> prompts,
-                                         const PrefixForest& forest, MemoryBudget& budget,
-                                         std::stop_token stop);
+// The network, and where what it leaves may be kept.
+struct Evaluator {
+  const Backbone& backbone;
+  Runtime& runtime;
+  SnapshotCache::Owner owner;
+};
+
+struct EvaluatedRows {
+  std::vector<HiddenRows> rows;       // per prompt, its wanted rows in the order it names them
+  std::vector<int> evaluated_counts;  // per prompt: tokens; shared ones count for one of them
+};
+
+Result<EvaluatedRows> evaluate(const Evaluator& evaluator, std::span<const Prompt* const> prompts,
+                               std::stop_token stop);
 
 }  // namespace adjudge

@@ -62,7 +62,9 @@ Runtime& Runtime::process() {
 }
 
 Runtime::Runtime(const RuntimeOptions& options)
-    : options_(options), memory_(options.memory_bytes_max) {}
+    : options_(options),
+      memory_(options.memory_bytes_max),
+      snapshots_(memory_, options.snapshot_bytes_max) {}
 
 Runtime::~Runtime() {
   // A child of fork() has a scheduler without a thread; joining it would wait for ever.
@@ -77,7 +79,18 @@ Status Runtime::configure(const RuntimeOptions& options) {
   }
   options_ = options;
   memory_.set_bytes_max(options.memory_bytes_max);
+  snapshots_.set_bytes_max(options.snapshot_bytes_max);
   return Done{};
+}
+
+Result<MemoryBudget::Lease> Runtime::take_memory(std::size_t bytes, const std::string& what) {
+  do {
+    if (auto lease = memory_.take(bytes)) return std::move(*lease);
+  } while (snapshots_.evict_one());
+  return Error{ErrorKind::unavailable, "memory budget: " + std::to_string(bytes) +
+                                           " bytes wanted for " + what + ", " +
+                                           std::to_string(memory_.bytes_taken()) + " of " +
+                                           std::to_string(memory_.bytes_max()) + " in use"};
 }
 
 WorkerPool& Runtime::workers() {

@@ -8,13 +8,19 @@
 
 #include "adjudge/result.h"
 #include "engine/memory_budget.h"
+#include "engine/snapshot_cache.h"
 #include "nn/worker_pool.h"
 
 namespace adjudge {
 
+// Bytes of beginnings kept over requests: some twenty of a few hundred tokens in a network
+// of a billion weights.
+inline constexpr std::size_t kSnapshotBytes = std::size_t{512} << 20;
+
 struct RuntimeOptions {
   int thread_count = 0;              // workers; zero: as many cores as the process may use
   std::size_t memory_bytes_max = 0;  // zero: no limit
+  std::size_t snapshot_bytes_max = kSnapshotBytes;
 };
 
 class Runtime {
@@ -31,6 +37,9 @@ class Runtime {
 
   WorkerPool& workers();
   MemoryBudget& memory() { return memory_; }
+  SnapshotCache& snapshots() { return snapshots_; }
+  // A part of the memory, for which snapshots go if need be; else an error that names `what`.
+  Result<MemoryBudget::Lease> take_memory(std::size_t bytes, const std::string& what);
 
   // Runs `job` on the scheduler thread, the backbones' only user, after the jobs that came before;
   // returns when it has run. From the scheduler thread itself: at once.
@@ -43,6 +52,7 @@ class Runtime {
   std::mutex creation_;  // of what starts lazily; held for a moment only
   RuntimeOptions options_;
   MemoryBudget memory_;
+  SnapshotCache snapshots_;
   std::unique_ptr<WorkerPool> workers_;
   std::unique_ptr<Scheduler> scheduler_;
 };

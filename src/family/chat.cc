@@ -122,7 +122,8 @@ class ChatCompiler final : public LabelCompiler {
     const Question& question = asked.question();
     PromptText text;
     text.form(format_.before_system).form(kSystem).form(format_.before_user);
-    text.form("Text:\n").user(str_or(asked.request.state, kFlavour)).form("\n\nQuestion: ");
+    text.form("Text:\n").border().user(str_or(asked.request.state, kFlavour)).border();
+    text.form("\n\nQuestion: ");
     if (is_falsy(question.instructions)) {
       text.form(neutral_instructions(question.kind));
     } else {

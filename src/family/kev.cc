@@ -114,7 +114,7 @@ class KevCompiler final : public QuestionCompiler {
     const Question& question = asked.question();
     PromptText text(asked.user_text());
     text.form("<|fim_prefix|>").user(shown(asked.request.state));
-    text.form("<|fim_middle|>").user(shown(question.instructions));
+    text.border().form("<|fim_middle|>").user(shown(question.instructions));
     const int option_count = count_of(question.options);
     for (int i = 0; i < option_count; ++i) write_option(question, i, text);
     text.form("<|fim_suffix|>");

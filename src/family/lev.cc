@@ -84,7 +84,8 @@ class LevCompiler final : public LabelCompiler {
 
   static PromptText begin(const Asked& asked) {
     PromptText text(asked.user_text());
-    text.form(kHead).user(str_or(asked.request.state, kFlavour)).form("\n\n# Criterion\n");
+    text.form(kHead).border().user(str_or(asked.request.state, kFlavour)).border();
+    text.form("\n\n# Criterion\n");
     write_instructions(asked, text);
     text.form("\n\n");
     return text;

@@ -71,7 +71,7 @@ class NimbleCompiler final : public LabelCompiler {
         codes +
         " code, without reasoning or explanation.<|im_end|>\n"
         "<|im_start|>user\n{\"context\": ");
-    text.user(quoted(asked.request.state)).form(", \"schema\": [");
+    text.border().user(quoted(asked.request.state)).border().form(", \"schema\": [");
     for (int i = schema.begin; i < schema.end; ++i) {
       if (i > schema.begin) text.form(", ");
       write_field(asked.request.questions[at(i)], schema.name(i), text);

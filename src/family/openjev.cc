@@ -52,7 +52,7 @@ class OpenjevCompiler final : public LabelCompiler {
     const Question& question = asked.question();
     PromptText text(asked.user_text());
     text.form("<|im_start|>user\nState:\n").user(str_or(asked.request.state, kFlavour));
-    text.form("\n\nQuestion: ").user(instructions_text(question, kFlavour));
+    text.border().form("\n\nQuestion: ").user(instructions_text(question, kFlavour));
     if (question.kind == QuestionKind::score) {
       text.form(" Rate along the ordered levels below (lowest first).");
     }

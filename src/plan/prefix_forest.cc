@@ -19,8 +19,8 @@ int evaluated_length(const Prompt& prompt) {
 
 class Builder {
  public:
-  explicit Builder(std::span<const Prompt* const> prompts)
-      : prompts_(prompts), last_segment_(prompts.size(), -1) {}
+  Builder(std::span<const Prompt* const> prompts, std::span<const std::vector<int>> cuts)
+      : prompts_(prompts), cuts_(cuts), last_segment_(prompts.size(), -1) {}
 
   PrefixForest build() {
     std::vector<int> order = prompts_where(true);
@@ -84,12 +84,34 @@ class Builder {
     return count_of(forest_.segments) - 1;
   }
 
+  // The first border or cut of the group between the two places, else `end`.
+  int first_cut(std::span<const int> group, int begin, int end) const {
+    const auto look = [&](const std::vector<int>& places) {
+      const auto next = std::ranges::upper_bound(places, begin);
+      if (next != places.end()) end = std::min(end, *next);
+    };
+    for (const int i : group) {
+      look(prompt(i).borders);
+      if (!cuts_.empty()) look(cuts_[at(i)]);
+    }
+    return end;
+  }
+
+  bool has_border(std::span<const int> group, int position) const {
+    return std::ranges::any_of(group, [&](int i) {
+      return position < length(i) && std::ranges::binary_search(prompt(i).borders, position);
+    });
+  }
+
   // `group` is sorted and shares its first `begin` tokens. Sorting puts prompts with a common
   // prefix side by side, so what the whole group shares is what its first and last share.
   void split(std::span<const int> group, int begin, int parent) {
     if (group.empty()) return;
-    const int end = shared_length(group.front(), group.back(), begin);
-    if (end > begin) parent = add_segment(group.front(), begin, end, parent);
+    const int end = first_cut(group, begin, shared_length(group.front(), group.back(), begin));
+    if (end > begin) {
+      parent = add_segment(group.front(), begin, end, parent);
+      forest_.segments[at(parent)].border = has_border(group, end);
+    }
     std::size_t i = 0;
     for (; i < group.size() && length(group[i]) == end; ++i) last_segment_[at(group[i])] = parent;
     while (i < group.size()) {
@@ -133,6 +155,7 @@ class Builder {
   }
 
   std::span<const Prompt* const> prompts_;
+  std::span<const std::vector<int>> cuts_;
   std::vector<int> last_segment_;  // per prompt, the segment its last evaluated token lies in
   int shared_by_all_ =
       0;  // tokens every causal prompt begins with, so that sorting need not reread a long state
@@ -141,8 +164,10 @@ class Builder {
 
 }  // namespace
 
-PrefixForest build_prefix_forest(std::span<const Prompt* const> prompts) {
-  return Builder(prompts).build();
+PrefixForest build_prefix_forest(std::span<const Prompt* const> prompts,
+                                 std::span<const std::vector<int>> cuts) {
+  CHECK(cuts.empty() || cuts.size() == prompts.size());
+  return Builder(prompts, cuts).build();
 }
 
 }  // namespace adjudge

@@ -16,6 +16,7 @@ struct Segment {
   int begin = 0;
   int end = 0;              // begin < end
   bool continued = false;   // some segment's parent
+  bool border = false;      // ends where a prompt has a border
   bool causal = true;       // false: every row sees all of it, so it cannot be cut
   std::vector<int> wanted;  // positions in [begin, end) that any prompt reads, ascending, each once
 };
@@ -33,6 +34,9 @@ struct PrefixForest {
   int prompt_token_count = 0;  // tokens of all prompts: what evaluating each alone would take
 };
 
-PrefixForest build_prefix_forest(std::span<const Prompt* const> prompts);
+// Segments end where prompts part, at their borders and, per prompt, at the token counts of `cuts`
+// (none when empty).
+PrefixForest build_prefix_forest(std::span<const Prompt* const> prompts,
+                                 std::span<const std::vector<int>> cuts = {});
 
 }  // namespace adjudge

@@ -43,6 +43,24 @@ TEST(PrefixForest, EvaluatesEachSharedTokenOnce) {
   EXPECT_EQ(forest.segments.size(), 5u);
 }
 
+TEST(PrefixForest, SegmentsEndAtBordersAndCuts) {
+  Prompt first = prompt_of({1, 2, 3, 4, 5});
+  first.borders = {2, 5};  // nothing follows the second
+  const std::vector<Prompt> prompts = {first, prompt_of({1, 2, 3, 4, 6})};
+  std::vector<const Prompt*> pointers = {&prompts[0], &prompts[1]};
+  const std::vector<std::vector<int>> cuts = {{}, {3}};
+  const PrefixForest forest = build_prefix_forest(pointers, cuts);
+  std::vector<std::pair<int, int>> stretches;
+  std::vector<bool> borders;
+  for (const Segment& segment : forest.segments) {
+    stretches.push_back({segment.begin, segment.end});
+    borders.push_back(segment.border);
+  }
+  EXPECT_EQ(stretches, (std::vector<std::pair<int, int>>{{0, 2}, {2, 3}, {3, 4}, {4, 5}, {4, 5}}));
+  EXPECT_EQ(borders, (std::vector<bool>{true, false, false, false, false}));
+  EXPECT_EQ(forest.evaluated_count, 6);
+}
+
 TEST(PrefixForest, IdenticalPromptsAreOneSegment) {
   const PrefixForest forest = forest_of({prompt_of({1, 2}), prompt_of({1, 2})});
   EXPECT_EQ(forest.segments.size(), 1u);

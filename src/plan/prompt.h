@@ -12,6 +12,9 @@ struct Prompt {
   std::vector<int> token_types;  // empty, or one per token
   std::vector<int> wanted;       // ascending positions whose final-norm rows are read
   bool causal = true;            // an encoder's prompt shares nothing: every row sees all of it
+  // Token counts, ascending, after which other prompts are likely to go on differently (the end of
+  // the family's opening words, the end of the state): what lies before is worth keeping.
+  std::vector<int> borders;
 };
 
 }  // namespace adjudge

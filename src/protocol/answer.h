@@ -53,8 +53,18 @@ struct Answer {
 };
 
 struct Usage {
-  int input_tokens = 0;   // evaluated, each shared token once
+  int input_tokens = 0;   // each shared token once, whatever was kept or asked together
   int prompt_tokens = 0;  // what the prompts would take one by one
+  // What was evaluated for it: less when a beginning was kept. Tokens that several requests of a
+  // pass share count for one of them.
+  int evaluated_tokens = 0;
+
+  Usage& operator+=(const Usage& other) {
+    input_tokens += other.input_tokens;
+    prompt_tokens += other.prompt_tokens;
+    evaluated_tokens += other.evaluated_tokens;
+    return *this;
+  }
 };
 
 struct Timing {         // milliseconds

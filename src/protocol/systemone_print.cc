@@ -56,12 +56,13 @@ void add_extras(const Answer& answer, const Question& question, const Extras& ex
 }
 
 void add_extras(const Response& response, const Extras& extras, std::vector<Member>& members) {
-  const auto& [input_tokens, prompt_tokens] = response.usage;
   if (extras.usage) {
-    members.push_back({"x_usage", json::object({{"prompt_tokens", json::integer(prompt_tokens)},
-                                                {"evaluated_tokens", json::integer(input_tokens)},
-                                                {"reused_tokens",
-                                                 json::integer(prompt_tokens - input_tokens)}})});
+    const int prompt = response.usage.prompt_tokens;
+    const int evaluated = response.usage.evaluated_tokens;
+    members.push_back(
+        {"x_usage", json::object({{"prompt_tokens", json::integer(prompt)},
+                                  {"evaluated_tokens", json::integer(evaluated)},
+                                  {"reused_tokens", json::integer(prompt - evaluated)}})});
   }
   if (extras.timing) {
     const auto& [compile, evaluate, read] = response.timing;

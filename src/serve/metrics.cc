@@ -52,9 +52,10 @@ struct Metrics::Content {
       counters(registry, "adjudge_truncated_total", "Answers to more than the model read").Add({});
   Counter& evaluated =
       counters(registry, "llamacpp:prompt_tokens_total", "Prompt tokens evaluated").Add({});
-  Counter& reused = counters(registry, "llamacpp:prompt_tokens_cached_total",
-                             "Prompt tokens shared with another prompt of the request")
-                        .Add({});
+  Counter& reused =
+      counters(registry, "llamacpp:prompt_tokens_cached_total",
+               "Prompt tokens shared with another prompt, or kept from an earlier request")
+          .Add({});
   Counter& evaluate_seconds =
       counters(registry, "llamacpp:prompt_seconds_total", "Time spent evaluating").Add({});
   Counter& refused = counters(registry, "llamacpp:decision_requests_refused_total",
@@ -69,7 +70,33 @@ struct Metrics::Content {
   Gauge& waiting_tokens =
       gauges(registry, "adjudge_queue_tokens", "Tokens of the requests that wait").Add({});
   Family<Gauge>& loaded = gauges(registry, "adjudge_model_loaded", "Whether a model is in memory");
+  Counter& snapshot_hits = counters(registry, "adjudge_snapshot_hits_total",
+                                    "Beginnings of prompts found kept from earlier requests")
+                               .Add({});
+  Counter& snapshot_misses = counters(registry, "adjudge_snapshot_misses_total",
+                                      "Beginnings worth keeping that had to be evaluated")
+                                 .Add({});
+  Counter& snapshot_evictions = counters(registry, "adjudge_snapshot_evictions_total",
+                                         "Kept beginnings let go for want of room")
+                                    .Add({});
+  Gauge& snapshot_count =
+      gauges(registry, "adjudge_snapshots", "Beginnings of prompts kept now").Add({});
+  Gauge& snapshot_bytes = gauges(registry, "adjudge_snapshot_bytes", "What they take").Add({});
+  Gauge& snapshot_bytes_max =
+      gauges(registry, "adjudge_snapshot_bytes_max", "What they may take").Add({});
   std::vector<std::string> names;
+
+  void show(const SnapshotCounts& counts) {
+    const auto raise = [](Counter& counter, std::uint64_t value) {
+      counter.Increment(static_cast<double>(value) - counter.Value());
+    };
+    raise(snapshot_hits, counts.hits);
+    raise(snapshot_misses, counts.misses);
+    raise(snapshot_evictions, counts.evictions);
+    snapshot_count.Set(static_cast<double>(counts.count));
+    snapshot_bytes.Set(static_cast<double>(counts.bytes));
+    snapshot_bytes_max.Set(static_cast<double>(counts.bytes_max));
+  }
 };
 
 Metrics::Metrics(std::span<const ModelCard> cards) : content_(std::make_unique<Content>()) {
@@ -107,8 +134,8 @@ void Metrics::count(const DecisionRecord& record) {
     content_->questions.Add({{"kind", kind_name(answer.kind)}}).Increment();
     content_->truncated.Increment(answer.truncation.any() ? 1 : 0);
   }
-  content_->evaluated.Increment(response.usage.input_tokens);
-  content_->reused.Increment(response.usage.prompt_tokens - response.usage.input_tokens);
+  content_->evaluated.Increment(response.usage.evaluated_tokens);
+  content_->reused.Increment(response.usage.prompt_tokens - response.usage.evaluated_tokens);
   // The pass's time, in equal parts to those who were in it.
   content_->evaluate_seconds.Increment(response.timing.evaluate / 1000 / record.together);
   content_->together.Observe(record.together);
@@ -117,6 +144,7 @@ void Metrics::count(const DecisionRecord& record) {
 std::string Metrics::print(const Gauges& now) {
   content_->waiting.Set(now.queue.request_count);
   content_->waiting_tokens.Set(now.queue.token_count);
+  content_->show(now.snapshots);
   for (const std::string& name : content_->names) content_->loaded.Add({{"model", name}}).Set(0);
   for (const int index : now.loaded) {
     content_->loaded.Add({{"model", content_->names[at(index)]}}).Set(1);

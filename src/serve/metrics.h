@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "engine/snapshot_cache.h"
 #include "serve/decision_handler.h"
 #include "serve/models_page.h"
 
@@ -15,6 +16,7 @@ namespace adjudge::serve {
 struct Gauges {
   DecisionQueue::Load queue;
   std::vector<int> loaded;  // places of cards
+  SnapshotCounts snapshots;
 };
 
 class Metrics {

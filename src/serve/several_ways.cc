@@ -44,8 +44,7 @@ std::string print_joined(std::span<const Answered> answered) {
   for (const Answered& each : answered.subspan(1)) {
     request.questions.push_back(each.request->questions.front());
     response.answers.push_back(each.response->answers.front());
-    response.usage.input_tokens += each.response->usage.input_tokens;
-    response.usage.prompt_tokens += each.response->usage.prompt_tokens;
+    response.usage += each.response->usage;
   }
   return print_systemone(response, request);
 }

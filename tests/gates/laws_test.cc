@@ -55,6 +55,11 @@ void expect_same_bits(const std::vector<Response>& a, const std::vector<Response
   }
 }
 
+// A runtime that keeps nothing over requests, so that every pass is cold.
+Runtime forgetful(int thread_count) {
+  return Runtime({.thread_count = thread_count, .snapshot_bytes_max = 0});
+}
+
 struct Case {
   std::string model;
   Precision precision;
@@ -74,7 +79,7 @@ class Laws : public ::testing::TestWithParam<Case> {
 TEST_P(Laws, ARequestAloneAndInCompanyGivesTheSameBits) {
   const kernel::LevelNames levels = kernel::available_levels();
   for (int level = 0; level < levels.count; ++level) {
-    Runtime runtime({.thread_count = 2});
+    Runtime runtime = forgetful(2);
     const auto model = open(runtime, levels.names[level]);
     const std::vector<Response> together = decide_all(*model, requests_);
     std::vector<Response> alone;
@@ -86,7 +91,7 @@ TEST_P(Laws, ARequestAloneAndInCompanyGivesTheSameBits) {
 }
 
 TEST_P(Laws, MemoryThatHoldsOnlyOneRequestAnswersAll) {
-  Runtime plenty({.thread_count = 2});
+  Runtime plenty = forgetful(2);
   const auto model = open(plenty);
   const std::vector<Response> expected = decide_all(*model, requests_);
   std::size_t largest = 0;
@@ -94,24 +99,25 @@ TEST_P(Laws, MemoryThatHoldsOnlyOneRequestAnswersAll) {
     const Compiled compiled = compile_within_limits(model->file(), request, {}).value();
     std::vector<const Prompt*> prompts;
     for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
+    const PrefixForest forest = build_prefix_forest(prompts);
     largest =
-        std::max(largest, memory_bytes(model->backbone().traits(), build_prefix_forest(prompts)));
+        std::max(largest, memory_bytes(model->backbone().traits(), forest, Reuse::none(forest)));
   }
   Runtime scarce({.thread_count = 2, .memory_bytes_max = plenty.memory().bytes_taken() + largest});
   expect_same_bits(decide_all(*open(scarce), requests_), expected);
 }
 
 TEST_P(Laws, ThreadsDoNotChangeABit) {
-  Runtime one({.thread_count = 1});
+  Runtime one = forgetful(1);
   const std::vector<Response> expected = decide_all(*open(one), requests_);
   for (const int thread_count : {2, 3}) {
-    Runtime runtime({.thread_count = thread_count});
+    Runtime runtime = forgetful(thread_count);
     expect_same_bits(decide_all(*open(runtime), requests_), expected);
   }
 }
 
 TEST_P(Laws, AQuestionAloneAndAmongOthersGivesTheSameBits) {
-  Runtime runtime({.thread_count = 2});
+  Runtime runtime = forgetful(2);
   const auto model = open(runtime);
   DecideOptions options;
   options.compile.questions_alone = true;  // where a family shows all questions, they are its input
@@ -127,7 +133,7 @@ TEST_P(Laws, AQuestionAloneAndAmongOthersGivesTheSameBits) {
 }
 
 TEST_P(Laws, TheOrderOfQuestionsDoesNotChangeABit) {
-  Runtime runtime({.thread_count = 2});
+  Runtime runtime = forgetful(2);
   const auto model = open(runtime);
   DecideOptions options;
   options.compile.questions_alone = true;
@@ -143,7 +149,7 @@ TEST_P(Laws, TheOrderOfQuestionsDoesNotChangeABit) {
 }
 
 TEST_P(Laws, TheNamesOfQuestionsDoNotChangeABit) {
-  Runtime runtime({.thread_count = 2});
+  Runtime runtime = forgetful(2);
   const auto model = open(runtime);
   for (Request request : requests_) {
     const Response before = decide_all(*model, std::span(&request, 1))[0];
@@ -152,6 +158,30 @@ TEST_P(Laws, TheNamesOfQuestionsDoNotChangeABit) {
     for (std::size_t q = 0; q < before.answers.size(); ++q) {
       EXPECT_EQ(before.answers[q].probabilities, after.answers[q].probabilities);
     }
+  }
+}
+
+TEST_P(Laws, WhatIsKeptOverRequestsDoesNotChangeABit) {
+  Runtime cold = forgetful(2);
+  const auto model = open(cold);
+  std::vector<Response> expected;
+  for (const Request& request : requests_) {
+    expected.push_back(decide_all(*model, std::span(&request, 1))[0]);
+  }
+  // Room for all that is kept, and for little of it.
+  for (const std::size_t bytes_max : {std::size_t{1} << 30, std::size_t{4} << 20}) {
+    Runtime runtime({.thread_count = 2, .snapshot_bytes_max = bytes_max});
+    const auto warm = open(runtime);
+    for (int round = 0; round < 2; ++round) {
+      for (const int pick : {0, 1, 0, 2, 1, 3, 4, 5, 6, 5, 7, 8, 9, 10, 11, 12, 13}) {
+        const auto response = decide_all(*warm, std::span(&requests_[at(pick)], 1));
+        expect_same_bits(response, {expected[at(pick)]});
+      }
+      expect_same_bits(decide_all(*warm, requests_), expected);
+    }
+    // Clef reads every row, so nothing of it is kept.
+    const bool keeps = warm->file().compiler().traits().name != "clef";
+    EXPECT_EQ(runtime.snapshots().counts().hits > 0, keeps);
   }
 }
 

@@ -59,7 +59,11 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
                          .systemone = flags.compat == "llama" ? kLlamaSystemOne : kSystemOne,
                          .cards = shelf.cards(),
                          .loaded = [&] { return shelf.loaded(); },
-                         .metrics = [&] { return metrics.print({queue.load(), shelf.loaded()}); },
+                         .metrics =
+                             [&] {
+                               return metrics.print({queue.load(), shelf.loaded(),
+                                                     Runtime::process().snapshots().counts()});
+                             },
                          .version = ADJ_VERSION,
                          .openapi = kOpenApi};
   const auto answer = serve::route_to(serve::make_routes(site));
@@ -84,7 +88,7 @@ Status prepare(ServeFlags& flags) {
   flags.http.public_allowed = flags.http.public_allowed || !flags.access.keys.empty();
   flags.http.body_bytes_max = RequestLimits{}.json.bytes_max;
   ADJ_TRY(flags.model.options.precision, parse_precision(flags.model.precision));
-  return Runtime::process().configure({flags.model.thread_count, flags.model.memory_bytes_max});
+  return flags.model.configure_runtime();
 }
 
 Status run_server(ServeFlags& flags) {

@@ -71,6 +71,12 @@ Status QuestionCompiler::add_prompt(const Asked& asked, Phrasing phrasing,
   Tokens tokens = encode(phrasing.text);
   ADJ_TRY(Layout layout, lay_out(asked, tokens));
   const std::string first = first_token() ? tokenizer().text_of(*first_token()) : "";
+  if (layout.prompt.causal) {
+    const std::span<const Token> own =
+        std::span(layout.prompt.tokens).subspan(first_token() ? 1 : 0);
+    layout.prompt.borders = phrasing.text.borders_in(own, tokenizer());
+    for (int& border : layout.prompt.borders) border += first_token() ? 1 : 0;
+  }
   if (!layout.truncation.any()) tokens.clear();
   compiled.notes.push_back(
       {asked.index, phrasing.order, first + phrasing.text.text(), std::move(tokens)});

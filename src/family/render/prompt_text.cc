@@ -1,6 +1,15 @@
 #include "family/render/prompt_text.h"
 
+#include "base/size.h"
+
 namespace adjudge {
+
+namespace {
+
+// Fewer tokens are evaluated sooner than they are looked up and kept.
+constexpr int kBorderDistanceMin = 16;
+
+}  // namespace
 
 PromptText& PromptText::form(std::string_view text) {
   append(text, true);
@@ -17,6 +26,11 @@ PromptText& PromptText::user(std::string_view text) {
     begin = found + blanked_.size();
   }
   append(text.substr(begin), parses_special);
+  return *this;
+}
+
+PromptText& PromptText::border() {
+  borders_.push_back(text_.size());
   return *this;
 }
 
@@ -45,6 +59,22 @@ Tokens PromptText::encode(const text::Tokenizer& tokenizer) const {
     begin = stretch.end;
   }
   return tokenizer.encode(pieces);
+}
+
+std::vector<int> PromptText::borders_in(std::span<const Token> tokens,
+                                        const text::Tokenizer& tokenizer) const {
+  std::vector<int> found;
+  std::size_t end = 0;  // of the tokens before `count`, in the text
+  int count = 0;
+  for (const std::size_t border : borders_) {
+    for (; count < count_of(tokens); ++count) {
+      const std::size_t bytes = tokenizer.text_of(tokens[at(count)]).size();
+      if (end + bytes > border) break;
+      end += bytes;
+    }
+    if (count - (found.empty() ? 0 : found.back()) >= kBorderDistanceMin) found.push_back(count);
+  }
+  return found;
 }
 
 }  // namespace adjudge

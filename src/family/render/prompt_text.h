@@ -3,6 +3,7 @@
 // the borders as the reference does it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,14 @@ class PromptText {
 
   PromptText& form(std::string_view text);  // the family's own words
   PromptText& user(std::string_view text);  // whatever came with the request
+  PromptText& border();  // what was written so far is likely to begin other prompts as well
 
   const std::string& text() const { return text_; }
   Tokens encode(const text::Tokenizer& tokenizer) const;
+  // How many of `tokens`, the encoded text, end before each border; a border that follows another
+  // closely is left out.
+  std::vector<int> borders_in(std::span<const Token> tokens,
+                              const text::Tokenizer& tokenizer) const;
 
  private:
   // [the end before, end) of text_.
@@ -41,7 +47,8 @@ class PromptText {
   UserText user_text_;
   std::string blanked_;
   std::string text_;
-  std::vector<Stretch> stretches_;  // neighbours differ in parses_special
+  std::vector<Stretch> stretches_;    // neighbours differ in parses_special
+  std::vector<std::size_t> borders_;  // ends of what was written, ascending
 };
 
 }  // namespace adjudge

@@ -1,5 +1,6 @@
 #include "family/render/prompt_text.h"
 
+#include "base/size.h"
 #include "family/test_model.h"
 
 namespace adjudge {
@@ -45,6 +46,21 @@ TEST(PromptText, ParsedUserTextIsReadAsTheReferenceReadsTheWhole) {
 
 TEST(PromptText, NothingGivesNoTokens) {
   EXPECT_TRUE(PromptText().form("").user("").encode(tokenizer()).empty());
+}
+
+TEST(PromptText, BordersAreCountsOfWholeTokensBeforeThem) {
+  std::string opening;
+  for (int i = 0; i < 30; ++i) opening += std::to_string(i) + ", ";
+  PromptText text;
+  text.form(opening + " th").border().user("e state").border().form(opening).border();
+  const Tokens tokens = text.encode(tokenizer());
+  const std::vector<int> borders = text.borders_in(tokens, tokenizer());
+  ASSERT_EQ(borders.size(), 2u);  // the second one follows the first too closely
+  std::string before;
+  for (int i = 0; i < borders[0]; ++i) before += tokenizer().text_of(tokens[at(i)]);
+  EXPECT_LT(before.size(), opening.size() + 3);  // " the" runs over the border
+  EXPECT_EQ(text.text().substr(0, before.size()), before);
+  EXPECT_EQ(borders[1], count_of(tokens));
 }
 
 }  // namespace
