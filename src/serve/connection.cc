@@ -114,7 +114,7 @@ void Connection::on_timeout() {
 
 void Connection::await_request() {
   hub_.body_bytes -= std::exchange(body_bytes_, 0);
-  if (hub_.draining && !has_more()) return close();
+  if (hub_.ending == Ending::now && !has_more()) return close();
   stage_ = Stage::idle;
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(hub_.options.header_bytes_max));
@@ -315,7 +315,9 @@ void Connection::write(HttpResponse response) {
   set_timeout(hub_.options.write_timeout);
   log(response);
   const bool chunked = static_cast<bool>(response.source) && version_ >= 11;
-  keep_alive_ = keep_alive_ && !hub_.draining && (chunked || !response.source);
+  // What was sent ahead is answered too: it was here before the end.
+  const bool goes_on = hub_.ending == Ending::no || has_more();
+  keep_alive_ = keep_alive_ && goes_on && (chunked || !response.source);
   make_response(response);
   source_ = std::move(response.source);
   if (chunked) response_.chunked(true);
@@ -411,7 +413,7 @@ void Connection::linger_on() {
                           });
 }
 
-void Connection::drain() {
+void Connection::end_if_idle() {
   if (stage_ == Stage::idle && !has_more()) close();
 }
 

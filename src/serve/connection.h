@@ -18,13 +18,17 @@ namespace adjudge::serve {
 
 class Connection;
 
+// Whether the server goes on; `soon`: every answer that nothing follows is its connection's last;
+// `now`: who waits without a request is not waited for.
+enum class Ending { no, soon, now };
+
 // What the connections share with their server.
 struct ConnectionHub {
   HttpServerOptions options;
   HttpHandler handler;
   RequestLog log;
   RequestIds ids;
-  bool draining = false;
+  Ending ending = Ending::no;
   std::size_t body_bytes = 0;  // of all bodies that are here and not answered
   std::set<std::shared_ptr<Connection>> connections;
   std::function<void()> one_left;
@@ -38,8 +42,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void start() { await_request(); }
   void start_refused(HttpResponse response);
-  // Ends now where nothing has begun; otherwise the current answer is the last.
-  void drain();
+  void end_if_idle();
   void cut_off();
 
  private:

@@ -5,6 +5,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/os/listener.h"
 #include "base/size.h"
 #include "serve/connection.h"
 
@@ -25,7 +26,7 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 class HttpServer::Core {
  public:
   explicit Core(const HttpServerOptions& options)
-      : work_(asio::make_work_guard(io_)), acceptor_(io_), pause_(io_) {
+      : work_(asio::make_work_guard(io_)), acceptor_(io_), pause_(io_), end_(io_) {
     hub_.options = options;
     hub_.one_left = [this] { end_if_drained(); };
   }
@@ -47,36 +48,39 @@ class HttpServer::Core {
     thread_ = std::thread([this] { io_.run(); });
   }
 
-  void drain() {
-    if (!thread_.joinable()) return;
-    asio::post(io_, [this] {
-      hub_.draining = true;
-      accept_waiting();
-      stop_accepting();
-      const auto connections = hub_.connections;  // closing one removes it
-      for (const auto& connection : connections) connection->drain();
-      end_if_drained();
-    });
+  int drain() {
+    if (!thread_.joinable()) return 0;
+    asio::post(io_, [this] { begin_drain(); });
     thread_.join();
+    return cut_off_count_;
   }
 
  private:
   void accept();
   void accept_waiting();
   void admit(tcp::socket socket);
+  void begin_drain();
+  void end_grace();
   void stop_accepting() {
-    hub_.draining = true;
     error_code ignored;
     acceptor_.close(ignored);
     pause_.cancel();
   }
   void end_if_drained() {
-    if (hub_.draining && hub_.connections.empty()) work_.reset();
+    if (hub_.ending != Ending::now || !hub_.connections.empty()) return;
+    end_.cancel();
+    work_.reset();
+  }
+  void cut_off_all() {
+    const auto connections = hub_.connections;  // closing one removes it
+    cut_off_count_ = count_of(connections);
+    for (const auto& connection : connections) connection->cut_off();
   }
   void end() {
+    hub_.ending = Ending::now;
     stop_accepting();
-    const auto connections = hub_.connections;
-    for (const auto& connection : connections) connection->cut_off();
+    cut_off_all();
+    end_.cancel();
     work_.reset();
   }
 
@@ -85,6 +89,8 @@ class HttpServer::Core {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
+  asio::steady_timer end_;
+  int cut_off_count_ = 0;
   tcp::endpoint endpoint_;
   std::thread thread_;
 };
@@ -121,16 +127,38 @@ Status HttpServer::Core::listen() {
 
 void HttpServer::Core::accept() {
   acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-    if (hub_.draining) return;
-    if (error) {
-      pause_.expires_after(kAcceptPause);
-      return pause_.async_wait([this](error_code) {
-        if (!hub_.draining) accept();
-      });
-    }
-    admit(std::move(socket));
-    accept();
+    // Whoever was accepted is served, even if the end was decided before we heard of it.
+    if (!error) admit(std::move(socket));
+    if (!acceptor_.is_open()) return;
+    if (!error) return accept();
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](error_code) {
+      if (acceptor_.is_open()) accept();
+    });
   });
+}
+
+// Nobody new from here on; those who are in may still ask until the grace is over.
+void HttpServer::Core::begin_drain() {
+  hub_.ending = Ending::soon;
+  refuse_new_handshakes(acceptor_.native_handle());
+  end_.expires_after(hub_.options.drain_grace);
+  end_.async_wait([this](error_code error) {
+    if (!error) end_grace();
+  });
+}
+
+void HttpServer::Core::end_grace() {
+  accept_waiting();
+  hub_.ending = Ending::now;
+  stop_accepting();
+  end_.expires_after(hub_.options.drain_timeout);
+  end_.async_wait([this](error_code error) {
+    if (!error) cut_off_all();
+  });
+  const auto connections = hub_.connections;  // closing one removes it
+  for (const auto& connection : connections) connection->end_if_idle();
+  end_if_drained();
 }
 
 // Those who knocked before the end was decided; their requests may be here already.
@@ -184,6 +212,6 @@ void HttpServer::start(HttpHandler handler, RequestLog log) {
   core_->start(std::move(handler), std::move(log));
 }
 
-void HttpServer::drain() { core_->drain(); }
+int HttpServer::drain() { return core_->drain(); }
 
 }  // namespace adjudge::serve

@@ -24,6 +24,10 @@ struct HttpServerOptions {
   std::chrono::milliseconds header_timeout{10'000};      // from a request's first byte
   std::chrono::milliseconds body_timeout{60'000};
   std::chrono::milliseconds write_timeout{30'000};
+  // Whoever is connected when the end is decided may begin a request for so long: it may be on its
+  // way. Some round trips of a slow network.
+  std::chrono::milliseconds drain_grace{250};
+  std::chrono::milliseconds drain_timeout{50'000};  // systemd and containers wait for a minute
 };
 
 class HttpServer {
@@ -40,8 +44,9 @@ class HttpServer {
   bool is_loopback() const;
 
   void start(HttpHandler handler, RequestLog log);
-  // Stops accepting, lets what has begun end, returns when the last connection is closed.
-  void drain();
+  // Lets nobody new in and what has begun end; returns when the last connection is closed: how many
+  // had to be cut off, because their time was over.
+  int drain();
 
  private:
   class Core;

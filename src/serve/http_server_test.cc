@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <future>
@@ -361,6 +362,105 @@ TEST(HttpServer, DrainingAnswersWhatHasBegunAndThenCloses) {
   EXPECT_EQ(response.header("Connection"), "close");
   busy.leave();
   drain.join();
+}
+
+// One I/O thread accepts, hands on and is told to end: what it holds in its hands at that moment is
+// answered as well as what waits outside.
+TEST(HttpServer, WhoIsBeingAcceptedWhenTheEndIsDecidedIsAnswered) {
+  constexpr int kPeerCount = 16;
+  std::array<std::promise<void>, 2> held, released;
+  std::atomic<int> call_count = 0;
+  Running server([&](const HttpCall& call) {
+    if (const int i = call_count++; i < 2) {
+      held[at(i)].set_value();
+      released[at(i)].get_future().wait();
+    }
+    echo(call);
+  });
+  RawClient first(server.port());
+  first.send(get("/first"));
+  held[0].get_future().wait();
+  std::vector<std::unique_ptr<RawClient>> peers;
+  for (int i = 0; i < kPeerCount; ++i) {
+    peers.push_back(std::make_unique<RawClient>(server.port()));
+    peers.back()->send(get("/"));
+  }
+  released[0].set_value();
+  held[1].get_future().wait();  // in the midst of accepting them
+  std::thread drain([&] { (*server).drain(); });
+  std::this_thread::sleep_for(milliseconds(50));
+  released[1].set_value();
+  for (const auto& peer : peers) EXPECT_EQ(peer->receive().body, "\"GET / 0\"");
+  first.leave();
+  peers.clear();
+  drain.join();
+}
+
+TEST(HttpServer, WhoHasKnockedWhenTheEndIsDecidedMayStillAsk) {
+  Running server;
+  RawClient kept(server.port()), fresh(server.port());
+  EXPECT_EQ(kept.ask(get("/")).status, 200);
+  std::thread drain([&] { (*server).drain(); });
+  std::this_thread::sleep_for(milliseconds(50));
+  for (RawClient* client : {&kept, &fresh}) {
+    const RawResponse response = client->ask(get("/late"));
+    EXPECT_EQ(response.body, "\"GET /late 0\"");
+    EXPECT_EQ(response.header("Connection"), "close");
+    client->leave();
+  }
+  drain.join();
+}
+
+TEST(HttpServer, WhatWasSentAheadIsAnsweredBeforeTheEnd) {
+  std::promise<HttpCall> calls;
+  std::atomic<int> call_count = 0;
+  Running server([&](HttpCall call) {
+    if (call_count++ == 0) return calls.set_value(std::move(call));
+    echo(call);
+  });
+  RawClient client(server.port());
+  client.send(get("/1") + get("/2") + get("/3"));
+  const HttpCall call = calls.get_future().get();
+  std::thread drain([&] { (*server).drain(); });
+  std::this_thread::sleep_for(milliseconds(50));
+  call.reply({.body = "1"});
+  EXPECT_EQ(client.receive().body, "1");
+  EXPECT_EQ(client.receive().body, "\"GET /2 0\"");
+  const RawResponse last = client.receive();
+  EXPECT_EQ(last.body, "\"GET /3 0\"");
+  EXPECT_EQ(last.header("Connection"), "close");
+  client.leave();
+  drain.join();
+}
+
+// Many knock all the time; whoever got a connection gets an answer, the others a clear refusal.
+TEST(HttpServer, NobodyWhoGotAConnectionIsResetByTheEnd) {
+  for (int round = 0; round < 3; ++round) {
+    Running server;
+    std::atomic<int> answered_count = 0, lost_count = 0;
+    std::vector<std::thread> knockers;
+    for (int i = 0; i < 4; ++i) {
+      knockers.emplace_back([&] {
+        while (const auto client = RawClient::try_connect(server.port())) {
+          (client->ask(get("/")).status == 200 ? answered_count : lost_count)++;
+        }
+      });
+    }
+    while (answered_count < 20) std::this_thread::yield();
+    (*server).drain();
+    for (std::thread& knocker : knockers) knocker.join();
+    EXPECT_EQ(lost_count, 0);
+  }
+}
+
+TEST(HttpServer, TheEndIsWaitedForOnlySoLong) {
+  Running server([](const HttpCall& call) { call.reply({.status = 499}); },
+                 {.drain_grace = milliseconds(10), .drain_timeout = milliseconds(50)});
+  RawClient client(server.port());
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc");
+  EXPECT_FALSE(client.is_closed_within(50));
+  EXPECT_EQ((*server).drain(), 1);
+  EXPECT_TRUE(client.is_closed_within(0));
 }
 
 TEST(HttpServer, AServerCanEndWhilePeersAreConnected) {

@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/check.h"
 
@@ -31,12 +33,11 @@ struct RawResponse {
 
 class RawClient {
  public:
-  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0);
+  explicit RawClient(int port) : RawClient() { CHECK(connect(port)); }
+  // Nothing where nobody listens.
+  static std::unique_ptr<RawClient> try_connect(int port) {
+    std::unique_ptr<RawClient> client(new RawClient);
+    return client->connect(port) ? std::move(client) : nullptr;
   }
   ~RawClient() { leave(); }
   RawClient(const RawClient&) = delete;
@@ -93,6 +94,16 @@ class RawClient {
   }
 
  private:
+  RawClient() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {}
+
+  bool connect(int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return ::connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
+  }
+
   bool receive_more() {
     char bytes[4096];
     const ssize_t count = ::recv(socket_, bytes, sizeof(bytes), 0);

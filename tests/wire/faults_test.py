@@ -157,6 +157,44 @@ class Ends(unittest.TestCase):
         with self.assertRaises(OSError):
             socket.create_connection(("127.0.0.1", server.port), timeout=5)
 
+    def test_nobody_who_got_a_connection_is_lost_when_told_to_end(self):
+        """Peers that connect all the time, and peers that stay: each has its answer or a refusal."""
+        server = self.served()
+        data = post(decision("some text " * 20))
+        counts = {"answered": 0, "refused": 0}
+        faults = []
+
+        def knock():
+            try:
+                while True:
+                    with server.connect() as peer:
+                        self.assertEqual(peer.ask(data).status, 200)
+                        counts["answered"] += 1
+            except ConnectionRefusedError:
+                counts["refused"] += 1
+            except (OSError, AttributeError, AssertionError) as error:
+                faults.append(f"knocking: {error!r}")
+
+        def stay():
+            try:
+                with server.connect() as peer:
+                    while peer.ask(data).headers.get("connection") != "close":
+                        counts["answered"] += 1
+            except (OSError, AttributeError) as error:
+                faults.append(f"staying: {error!r}")
+
+        threads = [threading.Thread(target=each) for each in [knock] * 8 + [stay] * 8]
+        for thread in threads:
+            thread.start()
+        time.sleep(1)
+        server.tell_to_end()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(server.wait(), 0)
+        self.assertEqual(faults, [])
+        self.assertGreater(counts["answered"], 16)
+        self.assertEqual(counts["refused"], 8)
+
     def test_a_second_signal_ends_at_once(self):
         server = self.served()
         with server.connect() as peer:

@@ -78,7 +78,9 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
     signals.wait();
     log.info("ending: finishing what has begun; a second signal ends at once");
   }
-  server.drain();
+  if (const int count = server.drain(); count > 0) {
+    log.warn("time is over: " + std::to_string(count) + " connections were cut off");
+  }
   if (decisions != nullptr && decisions->failed()) log.warn("the decision log is not whole");
   return loaded;
 }
