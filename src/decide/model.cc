@@ -113,6 +113,9 @@ Result<std::unique_ptr<Model>> Model::open(const std::string& path, Runtime& run
           model->file_->backbone_entry().open(model->file_->file().metadata(), model->net_, {}));
   const std::size_t bytes = model->file_->weights().bytes() + model->backbone_->scratch_bytes();
   ADJ_TRY(model->lease_, runtime.take_memory(bytes, path + " beside the file"));
+  if (!model->intact()) {
+    return Error{ErrorKind::bad_model, path + ": was changed or cut off while it was opened"};
+  }
   return model;
 }
 

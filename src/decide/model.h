@@ -78,6 +78,8 @@ class Model {
   const NetContext& net() const { return net_; }
   Runtime& runtime() const { return *runtime_; }
   Precision precision() const { return net_.precision; }
+  // Whether its file is as it was when opened; if not, it answers no more.
+  bool intact() const { return file_->file().intact(); }
   Evaluator evaluator() const { return {*backbone_, *runtime_, snapshot_owner_}; }
 
  private:

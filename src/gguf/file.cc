@@ -44,6 +44,8 @@ std::size_t File::bytes() const {
   return total;
 }
 
+bool File::intact() const { return std::ranges::all_of(parts_, &MappedFile::intact); }
+
 bool File::has(std::string_view name) const {
   return index_.contains(std::string(name)) || find_foreign(name) != nullptr;
 }

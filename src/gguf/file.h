@@ -38,6 +38,7 @@ class File {
   const Metadata& metadata() const { return metadata_; }
   std::string_view architecture() const { return architecture_; }  // general.architecture
   std::size_t bytes() const;                                       // of all parts
+  bool intact() const;  // whether every part is as it was when opened (base/os/mapped_file.h)
 
   bool has(std::string_view name) const;
   // The tensor, or an error that names it. `shape` (innermost first) must match where given; ones

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "adjudge/result.h"
+#include "base/os/vanished_page.h"
 
 namespace adjudge {
 
@@ -18,12 +21,19 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  // Whether the bytes are still those that were opened: a file that is cut off or written to
+  // changes under our hands, and nothing that was computed meanwhile is right. Cheap. A file that
+  // was replaced by another of its name, or removed, is still there for us.
+  bool intact() const;
 
  private:
   MappedFile() = default;
   std::string path_;
+  int descriptor_ = -1;
+  std::int64_t written_ns_ = 0;  // when it was opened
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::unique_ptr<const WatchedMapping> watch_;
 };
 
 }  // namespace adjudge
