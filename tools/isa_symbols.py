@@ -5,7 +5,7 @@
 
 A weak symbol is the danger: the linker keeps one copy of an inline function for the whole program,
 and if that copy was compiled for AVX-512, it ends the program on a machine without. A level
-therefore exports `probe` and `improve` and nothing else (docs/architecture.md, rule K2).
+therefore exports `probe` and `improve` and nothing else (docs/adding-an-isa.md).
 """
 import re
 import subprocess

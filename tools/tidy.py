@@ -62,6 +62,17 @@ class File:
         """The C++ without comments and contents of literals; every offset stays where it was."""
         return LEXEME.sub(blank, self.text)
 
+    def comment_words(self, pattern):
+        """(line, text) of every match in a comment; in a script, anywhere."""
+        if not self.is_cxx:
+            yield from ((line, match[0]) for line, match in self.search(pattern))
+            return
+        for match in LEXEME.finditer(self.text):
+            if match["comment"]:
+                line = self.line_of(match.start())
+                yield from ((line + match[0].count("\n", 0, word.start()), word[0])
+                            for word in pattern.finditer(match[0]))
+
     @cached_property
     def literals(self):
         return [(self.line_of(match.start()), match["text"][1:-1])
@@ -220,6 +231,17 @@ def documents(tree):
                 yield file, line, f"{name} does not exist"
 
 
+def comments(tree):
+    named = re.compile(r"(?<![\w./-])[\w./-]+\.(?:md|cc|h|py)\b")
+    for file in tree.files:
+        if not (file.is_cxx or file.is_script) or file.path in (SELF, SELF_TEST):
+            continue
+        for line, name in file.comment_words(named):
+            ours = name.endswith(".md") or name.split("/")[0] in tree.top_folders and "/" in name
+            if ours and not is_placeholder(name) and not tree.has(name, file):
+                yield file, line, f"{name} does not exist"
+
+
 def is_placeholder(name):
     """.cc, x.cc, NAME.adjudge.json: any file of that kind."""
     parts = re.split(r"[/.]|_test", name)
@@ -336,6 +358,7 @@ RULES = {
     "tested": tested,
     "family-names": family_names,
     "documents": documents,
+    "comments": comments,
     "todo": todo,
     "one-machine": one_machine,
     "columns": columns,

@@ -84,6 +84,14 @@ class Rules(unittest.TestCase):
         self.expect(["documents"], tree | {"docs/c.md": "[gone](gone.md)"})
         self.expect(["documents"], tree | {"README.md": "`src/gone/`"})
 
+    def test_comments_name_what_exists(self):
+        tree = {"docs/b.md": "", "src/nn/a.h": HEADER}
+        self.expect([], tree | {"src/nn/c.cc": "// docs/b.md, src/nn/a.h, conversion/theirs.py\n"})
+        self.expect(["comments"], tree | {"src/nn/c.cc": "// docs/gone.md\n"})
+        self.expect(["comments"], tree | {"src/nn/c.cc": "/* src/nn/gone.h */\n"})
+        self.expect([], tree | {"src/nn/c.cc": 'auto a = "docs/gone.md";\n'})
+        self.expect(["comments"], tree | {"tools/c.py": "# rule 3 of gone.md\n"})
+
     def test_unfinished_work_has_a_number(self):
         self.expect([], {"src/nn/a.cc": "// TODO(#12): faster\n"})
         self.expect(["todo"], {"src/nn/a.cc": "// TODO: faster\n"})

@@ -1,4 +1,4 @@
-// One account of bytes for everything a process holds on purpose: packed weights, scratch,
+// One account of bytes for everything a process holds on purpose: decoded vectors, scratch,
 // memories, snapshots. Whoever is about to allocate takes a lease first and gives it back by
 // letting it go.
 #pragma once

@@ -1,5 +1,5 @@
 // OpenJev: lettered options in brackets, the letter read at the end. No system message.
-// Reference: the systemone template of its GGUF; families.md of the guide has the worked render.
+// Reference: the systemone template of its GGUF; docs/families.md says where others differ.
 #include "base/try.h"
 #include "family/compile/decision_family.h"
 #include "family/compile/question_compiler.h"

@@ -1,6 +1,6 @@
 // What one GGUF file says about itself before its tensor data begins: keys and the tensor table,
 // every count, size and offset checked against the file. Knows nothing of split models or models.
-// Specification: docs/gguf.md of ggml; gguf.cpp of llama.cpp for what is accepted in practice.
+// Specification: the one in ggml's documentation; gguf.cpp of llama.cpp for what is accepted in practice.
 #pragma once
 
 #include <cstddef>

@@ -6,10 +6,11 @@
 namespace adjudge {
 
 struct RequestLimits {
-  // A question costs a prompt of its own; a thousand is a long time on a processor already.
+  // Most families give a question a prompt of its own: thousands are minutes of work. Tokens are
+  // limited apart from that (decide/decide.h).
   int question_count_max = 4096;
   int option_count_max = 255;  // of a choice; a family may offer fewer
-  int level_count_max = 10;    // levels are read as digits
+  int level_count_max = 10;    // as System One has it
   // Each order of the options is a prompt of its own.
   int order_count_max = 64;
   // A body asked in several ways is copied for each.

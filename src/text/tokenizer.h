@@ -1,6 +1,7 @@
 // Text to token ids and back, exactly as the model's own tokenizer does it.
-// Byte-level BPE of GGUF (tokenizer.ggml.model = gpt2) with the split that tokenizer.ggml.pre
-// names; one file per split. Reference: llama.cpp src/llama-vocab.cpp and src/unicode.cpp.
+// Byte-pair merging of GGUF vocabularies: byte-level (tokenizer.ggml.model = gpt2) with the split
+// that tokenizer.ggml.pre names, or with blanks as U+2581 (metaspace_encoder.h). Reference:
+// llama.cpp src/llama-vocab.cpp and src/unicode.cpp.
 #pragma once
 
 #include <memory>
