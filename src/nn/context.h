@@ -9,14 +9,14 @@
 namespace adjudge {
 
 // The arithmetic of products with weight matrices. A fixed choice per weight format and instruction
-// set, never one of size or load:
-//   f32        f32 everywhere
-//   bf16       bfloat16 everywhere
-//   int8       formats of blocks (Q8_0, Q4_K ...) as whole numbers; f32, f16 and bf16 as in
-//   automatic automatic  what the instruction set does faster than f32: formats of blocks as whole
-//   numbers,
-//              f32, f16 and bf16 in bfloat16; f32 otherwise
-enum class Precision { automatic, f32, bf16, int8 };
+// set, never one of size or load. "Blocks" are the formats that store whole numbers and their
+// scales (Q8_0, Q4_K ...).
+enum class Precision {
+  automatic,  // what the instruction set does faster: blocks in int8, others in bf16; else f32
+  f32,        // f32 everywhere
+  bf16,       // bfloat16 everywhere
+  int8,       // blocks as whole numbers; F32, F16 and BF16 as in `automatic`
+};
 
 kernel::Arithmetic arithmetic_of(const kernel::Table& kernels, Precision precision,
                                  gguf::DType type);
