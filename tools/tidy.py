@@ -203,15 +203,22 @@ def tested(tree):
 
 
 def family_names(tree):
-    families = {file.stem for file in tree.cxx
-                if re.fullmatch(r"src/family/\w+\.cc", file.path) and not file.is_test
-                and file.stem not in ("registry", "sidecar")}
+    families = tree.families
     for file in tree.cxx:
         if file.stage is None or file.is_test:
             continue
         for line, text in file.literals:
             if text in families and file.path != f"src/family/{text}.cc":
                 yield file, line, f'"{text}" is named in src/family/{text}.cc and nowhere else'
+
+
+def family_pages(tree):
+    """Whoever adds a family says what it reads, cuts and refuses."""
+    for path, named in (("docs/models.md", r"(?mi)^## .*\b{}\b"), ("docs/families.md", r"(?mi)^\| \|.*\b{}\b")):
+        page = next((file for file in tree.files if file.path == path), None)
+        for family in sorted(tree.families) if page else ():
+            if not re.search(named.format(family), page.text):
+                yield page, 1, f"says nothing of the family {family}"
 
 
 def documents(tree):
@@ -357,6 +364,7 @@ RULES = {
     "state-word": state_word,
     "tested": tested,
     "family-names": family_names,
+    "family-pages": family_pages,
     "documents": documents,
     "comments": comments,
     "todo": todo,
@@ -379,6 +387,12 @@ class Tree:
         self.folders = {path.rsplit("/", count)[0] for path in texts
                         for count in range(1, path.count("/") + 1)}
         self.top_folders = {folder for folder in self.folders if "/" not in folder}
+
+    @cached_property
+    def families(self):
+        return {file.stem for file in self.cxx
+                if re.fullmatch(r"src/family/\w+\.cc", file.path) and not file.is_test
+                and file.stem not in ("registry", "sidecar")}
 
     def has(self, name, document):
         """Whether a document may call a file or folder so: from the root, from src/, from include/,

@@ -76,6 +76,14 @@ class Rules(unittest.TestCase):
         self.expect([], family | {"src/decide/a.cc": '// a comment on "kev"\n'})
         self.expect(["family-names"], family | {"src/decide/a.cc": 'auto n = "kev";\n'})
 
+    def test_every_family_has_its_page(self):
+        tree = {"src/family/kev.cc": "", "src/family/kev_test.cc": "", "src/family/sidecar.cc": "",
+                "src/family/sidecar_test.cc": "", "docs/models.md": "## Kev\n",
+                "docs/families.md": "| | lev | kev |\n"}
+        self.expect([], tree)
+        self.expect(["family-pages"], tree | {"docs/models.md": "## Lev\nlike kev\n"})
+        self.expect(["family-pages"], tree | {"docs/families.md": "| | lev |\n"})
+
     def test_documents_name_what_exists(self):
         good = "`src/nn/a.h`, `nn/a.h`, `nn/`, `x.cc`, [b](b.md)"
         tree = {"src/nn/a.h": HEADER, "docs/b.md": good}

@@ -1,6 +1,7 @@
 // What one GGUF file says about itself before its tensor data begins: keys and the tensor table,
 // every count, size and offset checked against the file. Knows nothing of split models or models.
-// Specification: the one in ggml's documentation; gguf.cpp of llama.cpp for what is accepted in practice.
+// Specification: ggml's documentation of GGUF; gguf.cpp of llama.cpp for what is accepted in
+// practice.
 #pragma once
 
 #include <cstddef>
