@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 #include "base/size.h"
 
@@ -14,7 +13,6 @@ namespace {
 struct Style {
   std::string_view item_separator = ", ";
   std::string_view key_separator = ": ";
-  bool ascii = false;
   bool sorted = false;
   int indent = 0;  // spaces per level; zero: all on one line
 };
@@ -24,28 +22,16 @@ Style style_of(Flavour flavour) {
   switch (flavour) {
     case Flavour::py:
       return {};
-    case Flavour::py_ascii:
-      return {.ascii = true};
     case Flavour::py_sorted:
       return {.sorted = true};
     case Flavour::compact:
       return {.item_separator = ",", .key_separator = ":"};
     case Flavour::canon:
       return {.item_separator = ",", .key_separator = ":", .sorted = true};
-    case Flavour::indent1:
-      return {.item_separator = ",", .indent = 1};
     case Flavour::indent2:
       return {.item_separator = ",", .indent = 2};
-    case Flavour::indent4:
-      return {.item_separator = ",", .indent = 4};
   }
   return {};
-}
-
-void append_escape(std::uint32_t unit, std::string& out) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  out += "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) out += kDigits[(unit >> shift) & 15];
 }
 
 // The letter of a two-character escape, or zero.
@@ -69,39 +55,17 @@ char short_escape(char c) {
   }
 }
 
-// Reads the code point that starts at `i` and moves `i` behind it. The text is UTF-8; a cut one
-// ends with what is there.
-std::uint32_t next_code_point(std::string_view text, std::size_t& i) {
-  const auto lead = static_cast<unsigned char>(text[i++]);
-  const int follower_count = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
-  std::uint32_t code = lead & (0x3fu >> follower_count);
-  for (int k = 0; k < follower_count && i < text.size(); ++k) {
-    code = code << 6 | (static_cast<unsigned char>(text[i++]) & 0x3fu);
-  }
-  return code;
-}
-
-void append_escaped_code_point(std::uint32_t code, std::string& out) {
-  if (code < 0x10000) return append_escape(code, out);
-  append_escape(0xd800 + ((code - 0x10000) >> 10), out);
-  append_escape(0xdc00 + ((code - 0x10000) & 0x3ff), out);
-}
-
-void append_quoted(std::string_view text, bool ascii, std::string& out) {
-  constexpr unsigned char kDelete = 0x7f;
+void append_quoted(std::string_view text, std::string& out) {
+  constexpr char kDigits[] = "0123456789abcdef";
   out += '"';
-  for (std::size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (const char letter = short_escape(text[i])) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (const char letter = short_escape(c)) {
       out += {'\\', letter};
-      ++i;
-    } else if (byte < 0x20 || (ascii && byte == kDelete)) {
-      append_escape(byte, out);
-      ++i;
-    } else if (byte < 0x80 || !ascii) {
-      out += text[i++];
+    } else if (byte < 0x20) {
+      out += {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
     } else {
-      append_escaped_code_point(next_code_point(text, i), out);
+      out += c;
     }
   }
   out += '"';
@@ -126,14 +90,14 @@ class Writer {
         write_real(value.real);
         return;
       case Type::string:
-        append_quoted(value.text, style_.ascii, out_);
+        append_quoted(value.text, out_);
         return;
       case Type::array:
         write_list('[', value.items, ']', [this](const Value& item) { write(item); });
         return;
       case Type::object:
         write_list('{', value.members, '}', [this](const Member& member) {
-          append_quoted(member.key, style_.ascii, out_);
+          append_quoted(member.key, out_);
           out_ += style_.key_separator;
           write(member.value);
         });
@@ -198,7 +162,7 @@ std::string print(const Value& value, Flavour flavour) {
 
 std::string quote(std::string_view text) {
   std::string out;
-  append_quoted(text, false, out);
+  append_quoted(text, out);
   return out;
 }
 

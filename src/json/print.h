@@ -10,13 +10,10 @@ namespace adjudge::json {
 // The Python call each flavour equals (x is the value):
 enum class Flavour {
   py,         // json.dumps(x, ensure_ascii=False)
-  py_ascii,   // json.dumps(x)
   py_sorted,  // json.dumps(x, sort_keys=True, ensure_ascii=False)
   compact,    // json.dumps(x, ensure_ascii=False, separators=(",", ":"))
   canon,      // compact with sort_keys=True
-  indent1,    // json.dumps(x, ensure_ascii=False, indent=1)
-  indent2,    // ... indent=2
-  indent4,    // ... indent=4
+  indent2,    // json.dumps(x, ensure_ascii=False, indent=2)
 };
 
 std::string print(const Value& value, Flavour flavour);

@@ -12,8 +12,7 @@ namespace {
 using adjudge::json::Flavour;
 using adjudge::json::Value;
 
-constexpr std::array kInOrder = {Flavour::py,      Flavour::py_ascii, Flavour::compact,
-                                 Flavour::indent1, Flavour::indent2,  Flavour::indent4};
+constexpr std::array kInOrder = {Flavour::py, Flavour::compact, Flavour::indent2};
 constexpr std::array kSorted = {Flavour::py_sorted, Flavour::canon};
 
 // As printed one way; the text tells 1 from 1.0, so equal texts are equal values.

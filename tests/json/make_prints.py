@@ -9,13 +9,10 @@ import struct
 
 FLAVOURS = {
     "py": {"ensure_ascii": False},
-    "py_ascii": {},
     "py_sorted": {"ensure_ascii": False, "sort_keys": True},
     "compact": {"ensure_ascii": False, "separators": (",", ":")},
     "canon": {"ensure_ascii": False, "separators": (",", ":"), "sort_keys": True},
-    "indent1": {"ensure_ascii": False, "indent": 1},
     "indent2": {"ensure_ascii": False, "indent": 2},
-    "indent4": {"ensure_ascii": False, "indent": 4},
 }
 
 NUMBERS = """

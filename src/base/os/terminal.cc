@@ -5,6 +5,5 @@
 namespace adjudge {
 
 bool stderr_is_terminal() { return ::isatty(STDERR_FILENO) == 1; }
-bool stdout_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
 }  // namespace adjudge

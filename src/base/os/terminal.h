@@ -4,6 +4,5 @@
 namespace adjudge {
 
 bool stderr_is_terminal();
-bool stdout_is_terminal();
 
 }  // namespace adjudge
