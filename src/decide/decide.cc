@@ -11,6 +11,7 @@
 #include "decide/fold.h"
 #include "engine/evaluate.h"
 #include "plan/prefix_forest.h"
+#include "readout/label_mass.h"
 
 namespace adjudge {
 
@@ -29,11 +30,13 @@ struct Batch {
   std::vector<const Prompt*> prompts;
   std::vector<const Reading*> readings;
   std::vector<int> prompt_of;      // per reading, its place in `prompts`
+  std::vector<Wish> label_mass;    // per reading
   std::vector<int> first_reading;  // per request, its place in `readings`
   std::vector<int> first_prompt;   // ... and in `prompts`
 };
 
-void add_request(const Compiled& compiled, Batch& batch) {
+void add_request(const CompiledRequest& added, Batch& batch) {
+  const Compiled& compiled = *added.compiled;
   const int first_prompt = count_of(batch.prompts);
   batch.first_prompt.push_back(first_prompt);
   batch.first_reading.push_back(count_of(batch.readings));
@@ -42,6 +45,7 @@ void add_request(const Compiled& compiled, Batch& batch) {
     for (const Reading& reading : plan.readings) {
       batch.readings.push_back(&reading);
       batch.prompt_of.push_back(first_prompt + reading.prompt);
+      batch.label_mass.push_back(added.request->extras.label_mass);
     }
   }
 }
@@ -66,16 +70,57 @@ Result<std::vector<Logits>> read_logits(const NetContext& net, const Batch& batc
   return logits;
 }
 
-// `logits` begins with those of the request's readings.
-Result<std::vector<Answer>> fold_answers(const Calibration& calibration, const Request& request,
-                                         const Compiled& compiled, std::span<const Logits> logits) {
+using LabelMass = std::optional<double>;
+
+// Of the readings whose requests wish for it and whose labels are tokens. A model has one
+// vocabulary, so all of them share its product.
+std::vector<LabelMass> weigh_labels(const NetContext& net, const Batch& batch,
+                                    std::span<const HiddenRows> rows,
+                                    std::span<const Logits> logits) {
+  std::vector<LabelMass> masses(batch.readings.size());
+  const Matrix* vocabulary = nullptr;
+  std::vector<int> places;
+  std::vector<std::span<const float>> read_rows;
+  for (int i = 0; i < count_of(batch.readings); ++i) {
+    const Matrix* own = batch.readings[at(i)]->readout->vocabulary();
+    if (batch.label_mass[at(i)] == Wish::no || own == nullptr) continue;
+    vocabulary = own;
+    places.push_back(i);
+    read_rows.push_back(rows[at(batch.prompt_of[at(i)])].row(0));
+  }
+  if (places.empty()) return masses;
+  const std::vector<double> sums = vocabulary_log_sums(net, *vocabulary, read_rows);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    masses[at(places[i])] = label_mass(logits[at(places[i])], sums[i]);
+  }
+  return masses;
+}
+
+// Nothing where a reading has none.
+LabelMass mean_mass(std::span<const LabelMass> masses) {
+  double sum = 0;
+  for (const LabelMass& mass : masses) {
+    if (!mass) return std::nullopt;
+    sum += *mass;
+  }
+  return sum / static_cast<double>(masses.size());
+}
+
+// `logits` and `masses` begin with those of the request's readings.
+Result<std::vector<Answer>> fold_answers(const Calibration& calibration,
+                                         const CompiledRequest& request,
+                                         std::span<const Logits> logits,
+                                         std::span<const LabelMass> masses) {
   std::vector<Answer> answers;
-  for (int q = 0; q < count_of(request.questions); ++q) {
-    const QuestionPlan& plan = compiled.questions[at(q)];
-    const auto own = logits.first(plan.readings.size());
-    ADJ_TRY(Answer answer, fold(request.questions[at(q)], plan, own, calibration));
+  for (int q = 0; q < count_of(request.request->questions); ++q) {
+    const QuestionPlan& plan = request.compiled->questions[at(q)];
+    const std::size_t count = plan.readings.size();
+    ADJ_TRY(Answer answer,
+            fold(request.request->questions[at(q)], plan, logits.first(count), calibration));
+    answer.label_mass = mean_mass(masses.first(count));
     answers.push_back(std::move(answer));
-    logits = logits.subspan(own.size());
+    logits = logits.subspan(count);
+    masses = masses.subspan(count);
   }
   return answers;
 }
@@ -83,6 +128,7 @@ Result<std::vector<Answer>> fold_answers(const Calibration& calibration, const R
 // From the prompts' rows to the logits of all readings.
 struct Evaluated {
   std::vector<Logits> logits;
+  std::vector<LabelMass> label_masses;
   std::vector<int> evaluated_counts;  // per prompt, see EvaluatedRows
   double evaluate_ms = 0;
   double read_ms = 0;
@@ -96,6 +142,7 @@ Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch, std:
   evaluated.evaluate_ms = milliseconds_since(evaluate_begin);
   const auto read_begin = Clock::now();
   ADJ_TRY(evaluated.logits, read_logits(model.net(), batch, rows.rows));
+  evaluated.label_masses = weigh_labels(model.net(), batch, rows.rows, evaluated.logits);
   evaluated.read_ms = milliseconds_since(read_begin);
   return evaluated;
 }
@@ -110,6 +157,22 @@ Usage usage_of(const Compiled& compiled, std::span<const int> evaluated_counts) 
           std::accumulate(evaluated_counts.begin(), evaluated_counts.end(), 0)};
 }
 
+// A caller who asks for what this model has not should not take its absence for anything.
+Status check_label_mass(const Request& request, const Compiled& compiled) {
+  if (request.extras.label_mass != Wish::required) return Done{};
+  for (const QuestionPlan& plan : compiled.questions) {
+    for (const Reading& reading : plan.readings) {
+      if (reading.readout->vocabulary() != nullptr) continue;
+      return Error{ErrorKind::bad_request,
+                   {{{"x_label_mass"},
+                     "not_supported",
+                     "x_label_mass is not offered: this model's labels are not tokens of its "
+                     "vocabulary"}}};
+    }
+  }
+  return Done{};
+}
+
 }  // namespace
 
 Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
@@ -117,7 +180,9 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
   CompileOptions limited = options;
   limited.prompt_tokens_max = file.traits().positions_max;
   limited.request_tokens_max = kRequestTokensMax;
-  return file.compiler().compile(request, limited);
+  ADJ_TRY(Compiled compiled, file.compiler().compile(request, limited));
+  ADJ_TRY_DONE(check_label_mass(request, compiled));
+  return compiled;
 }
 
 namespace {
@@ -126,21 +191,23 @@ std::vector<Result<Response>> decide_together(const Model& model,
                                               std::span<const CompiledRequest> requests,
                                               std::stop_token stop) {
   Batch batch;
-  for (const CompiledRequest& request : requests) add_request(*request.compiled, batch);
+  for (const CompiledRequest& request : requests) add_request(request, batch);
   Result<Evaluated> evaluated = Evaluated{};
   auto job = [&] { evaluated = evaluate_and_read(model, batch, stop); };
   model.runtime().run(job);
 
   const auto respond = [&](int r) -> Result<Response> {
     if (!evaluated.ok()) return evaluated.error();
-    const auto& [logits, evaluated_counts, evaluate_ms, read_ms] = evaluated.value();
-    const auto& [request, compiled] = requests[at(r)];
-    const auto own_counts = std::span(evaluated_counts)
-                                .subspan(at(batch.first_prompt[at(r)]), compiled->prompts.size());
+    const auto& [logits, masses, evaluated_counts, evaluate_ms, read_ms] = evaluated.value();
+    const Compiled& compiled = *requests[at(r)].compiled;
+    const std::size_t first_reading = at(batch.first_reading[at(r)]);
+    const auto own_counts =
+        std::span(evaluated_counts).subspan(at(batch.first_prompt[at(r)]), compiled.prompts.size());
     ADJ_TRY(std::vector<Answer> answers,
-            fold_answers(model.file().compiler().calibration(), *request, *compiled,
-                         std::span(logits).subspan(at(batch.first_reading[at(r)]))));
-    return Response{model.file().name(), std::move(answers), usage_of(*compiled, own_counts),
+            fold_answers(model.file().compiler().calibration(), requests[at(r)],
+                         std::span(logits).subspan(first_reading),
+                         std::span(masses).subspan(first_reading)));
+    return Response{model.file().name(), std::move(answers), usage_of(compiled, own_counts),
                     Timing{0, evaluate_ms, read_ms}};
   };
   std::vector<Result<Response>> responses;

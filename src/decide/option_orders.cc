@@ -22,6 +22,7 @@ int shift_of(const Question& question, int order, int order_count) {
 // Adds the orders' distributions up, each put back into the request's order.
 struct Spread {
   std::vector<double> sum, least, most;
+  double label_mass = 0;  // summed, where there is one
   int order_count = 0;
   int flip_count = 0;  // orders in which another option was best than in the first
 
@@ -34,6 +35,7 @@ struct Spread {
       first_best = answer.best;
     }
     ++order_count;
+    label_mass += answer.label_mass.value_or(0);
     flip_count += (answer.best + shift) % option_count != first_best;
     for (int i = 0; i < option_count; ++i) {
       const double p = answer.probabilities[at(i)];
@@ -50,6 +52,7 @@ struct Spread {
       answer.probabilities[i] = sum[i] / order_count;
       report.spread.push_back(most[i] - least[i]);
     }
+    if (answer.label_mass) answer.label_mass = label_mass / order_count;
     answer.orders = std::move(report);
   }
 

@@ -20,6 +20,7 @@ Response biased(const Request& request, const std::string& favourite) {
   Response response;
   for (const Question& question : request.questions) {
     Answer answer{.id = question.id, .kind = question.kind};
+    answer.label_mass = question.options.front().key == favourite ? 0.8 : 0.4;
     for (const Option& option : question.options) {
       answer.probabilities.push_back(option.key == favourite ? 0.5 : 0.0);
     }
@@ -60,6 +61,7 @@ TEST(OptionOrders, WhatAModelPrefersByPlaceAveragesOut) {
   for (std::size_t i = 0; i < 4; ++i) EXPECT_DOUBLE_EQ(answer.probabilities[i], expected[i]);
   EXPECT_EQ(answer.best, 2);
   EXPECT_EQ(answer.orders->count, 4);
+  EXPECT_DOUBLE_EQ(answer.label_mass.value(), 0.5);
   EXPECT_EQ(answer.orders->spread, std::vector<double>(4, 0.5));
   EXPECT_EQ(mean.usage.input_tokens, 40);
   EXPECT_FALSE(mean.answers[0].orders);

@@ -44,6 +44,9 @@ struct Answer {
   Truncation truncation;
   double temperature = 1;                   // that the logits were divided by
   std::vector<std::vector<double>> logits;  // of every reading, in its own order of the options
+  // Where it was wished for and labels are tokens: what they hold together of the probability of
+  // the whole vocabulary, at temperature 1; the mean of the readings.
+  std::optional<double> label_mass;
   std::optional<OrderReport> orders;
 
   // Of a noul: how far from a coin. Others carry their own.

@@ -28,12 +28,15 @@ struct Question {
   std::vector<Option> options;
 };
 
+enum class Wish { no, if_possible, required };
+
 // What the caller wants to see beside the answers.
 struct Extras {
   bool logits = false;
   bool temperature = false;
   bool usage = false;
   bool timing = false;
+  Wish label_mass = Wish::no;            // costs a product with the whole vocabulary
   std::optional<double> confidence_min;  // answers below it are marked, never hidden
   int order_count_max = 8;               // where options are asked in several orders
 };

@@ -23,6 +23,7 @@ class Reader {
 
   Result<Ask> read(const Value& body) {
     refuse_settings(body);
+    request_.extras.label_mass = Wish::if_possible;
     if (const Value* model = body.find("model"); !absent(model) && model->is_string()) {
       request_.model = model->text == "default" ? "" : model->text;
     }
@@ -143,6 +144,7 @@ class Reader {
     std::vector<json::Member> members = {
         {"type", json::string(yes_no ? "yes_no" : kind_name(answer.kind))},
         {"probabilities", json::object(std::move(probabilities))}};
+    if (answer.label_mass) members.push_back({"label_mass", json::real(*answer.label_mass)});
     if (answer.kind == QuestionKind::choice) {
       members.push_back({"choice", json::string(question.options[at(answer.best)].key)});
     }

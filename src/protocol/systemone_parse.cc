@@ -107,6 +107,7 @@ class Reader {
     extras.temperature = read_flag(body, "x_temperature");
     extras.usage = read_flag(body, "x_usage");
     extras.timing = read_flag(body, "x_timing");
+    if (read_flag(body, "x_label_mass")) extras.label_mass = Wish::required;
     read_order_count(body.find("x_orders"), extras);
     const Value* least = body.find("x_min_confidence");
     if (absent(least)) return;

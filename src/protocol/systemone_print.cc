@@ -48,6 +48,7 @@ void add_extras(const Answer& answer, const Question& question, const Extras& ex
     for (const auto& logits : answer.logits) readings.push_back(numbers(logits));
     members.push_back({"x_logits", json::array(std::move(readings))});
   }
+  if (answer.label_mass) members.push_back({"x_label_mass", json::real(*answer.label_mass)});
   if (answer.orders) members.push_back({"x_orders", value_of(*answer.orders, question)});
   if (extras.confidence_min) {
     const bool abstained = answer.sureness() < *extras.confidence_min;

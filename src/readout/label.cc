@@ -1,20 +1,8 @@
 #include "readout/label.h"
 
-#include <algorithm>
-#include <cmath>
+#include "readout/log_sum_exp.h"
 
 namespace adjudge {
-namespace {
-
-// Exact for one value: exp(0) and log(1) are.
-double log_sum_exp(std::span<const float> values) {
-  const double highest = *std::max_element(values.begin(), values.end());
-  double sum = 0;
-  for (const float value : values) sum += std::exp(value - highest);
-  return highest + std::log(sum);
-}
-
-}  // namespace
 
 Result<Matrix> open_token_head(WeightSource& weights, int vocabulary_count, int width) {
   const char* name = weights.has("output.weight") ? "output.weight" : "token_embd.weight";

@@ -19,6 +19,8 @@ class LabelReadout final : public SingleReadout {
   // rows: the last row of the prompt.
   Result<std::vector<double>> logits(const NetContext& net, const HiddenRows& rows) const override;
 
+  const Matrix* vocabulary() const override { return &head_; }
+
  private:
   Matrix head_;
   std::vector<int> selected_;    // the tokens of all groups, one group after the other

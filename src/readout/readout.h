@@ -28,6 +28,10 @@ class Readout {
   // their rows may share products; the bits of one do not depend on the others.
   virtual Result<std::vector<std::vector<double>>> read(
       const NetContext& net, std::span<const ReadoutInput> inputs) const = 0;
+
+  // Where its logits are those of tokens, read from a prompt's only row: the matrix that has the
+  // rows of all tokens. See label_mass.h.
+  virtual const Matrix* vocabulary() const { return nullptr; }
 };
 
 // Reads every prompt for itself.
