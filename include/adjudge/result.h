@@ -22,8 +22,8 @@ enum class ErrorKind {
 };
 
 // One thing that is wrong. `path` leads to the place, outermost first: {"questions", "team",
-// "criteria"}. `type` is a word of the vocabulary validators know: missing, string_type, too_long,
-// json_invalid ...
+// "choice", "criteria"}. `type` is a word of the vocabulary validators know: missing, string_type,
+// too_long, json_invalid ...
 struct Fault {
   std::vector<std::string> path;
   std::string type;
@@ -40,7 +40,7 @@ struct Error {
   Error(ErrorKind error_kind, std::vector<Fault> found)
       : kind(error_kind), faults(std::move(found)) {}
 
-  // All faults in one line: "questions.team.criteria: ...; state: ...".
+  // All faults in one line: "questions.team.choice.criteria: ...; state: ...".
   std::string message() const;
 };
 

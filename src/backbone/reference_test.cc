@@ -387,10 +387,6 @@ std::vector<json::Value> json_lines(const std::string& path) {
   return lines;
 }
 
-double number_of(const json::Value& value) {
-  return value.type == json::Type::integer ? std::stod(value.text) : value.real;
-}
-
 Tokens integers_of(const json::Value& array) {
   Tokens tokens;
   for (const json::Value& item : array.items) tokens.push_back(std::stoi(item.text));
@@ -399,7 +395,7 @@ Tokens integers_of(const json::Value& array) {
 
 void expect_start(const Vector& row, const json::Value& recorded, const std::string& name) {
   for (std::size_t i = 0; i < recorded.items.size(); ++i) {
-    EXPECT_NEAR(row[i], number_of(recorded.items[i]), 1e-4) << name << " " << i;
+    EXPECT_NEAR(row[i], *number_of(recorded.items[i]), 1e-4) << name << " " << i;
   }
 }
 
@@ -492,12 +488,12 @@ TEST_P(RecordedModel, IsWhatTheTwinComputes) {
     if (!name.starts_with("l_out-")) continue;
     const auto& rows = result.layers[at(std::stoi(name.substr(6)))];
     // A recorded last layer holds the read row alone.
-    if (static_cast<int>(number_of(line.find("ne")->items[1])) != count_of(rows)) continue;
+    if (static_cast<int>(*number_of(line.find("ne")->items[1])) != count_of(rows)) continue;
     double sum = 0;
     for (const Vector& row : rows) {
       for (const double value : row) sum += std::abs(value);
     }
-    const double recorded = number_of(*line.find("sum_abs"));
+    const double recorded = *number_of(*line.find("sum_abs"));
     EXPECT_NEAR(sum, recorded, 2e-6 * recorded) << name;
     expect_start(rows.front(), *line.find("first"), name);
     expect_start(rows.back(), *line.find("last"), name);

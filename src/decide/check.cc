@@ -1,7 +1,7 @@
 #include "decide/check.h"
 
 #include <cmath>
-#include <cstdlib>
+#include <optional>
 
 #include "base/size.h"
 #include "base/try.h"
@@ -12,10 +12,6 @@ namespace adjudge {
 namespace {
 
 using json::Value;
-
-double number_of(const Value& value) {
-  return value.type == json::Type::real ? value.real : std::strtod(value.text.c_str(), nullptr);
-}
 
 std::string text_of(const Value* value) { return value != nullptr ? value->text : std::string{}; }
 
@@ -78,8 +74,8 @@ std::string compare_prompts(const Compiled& compiled, const Value& recorded) {
 class Differences {
  public:
   void add(const std::string& place, double ours, const Value* recorded) {
-    const double difference =
-        recorded == nullptr ? INFINITY : std::abs(ours - number_of(*recorded));
+    const std::optional<double> number = recorded == nullptr ? std::nullopt : number_of(*recorded);
+    const double difference = number ? std::abs(ours - *number) : INFINITY;
     if (difference > largest || std::isnan(difference)) {
       largest = difference;
       where = place;

@@ -11,6 +11,7 @@
 #include "family/compile/question_compiler.h"
 #include "family/render/value_text.h"
 #include "json/print.h"
+#include "protocol/fault_list.h"
 #include "protocol/limits.h"
 #include "readout/joint.h"
 
@@ -113,8 +114,7 @@ std::string shown_instructions(const Question& question) {
 Status check_has_tokens(const RowSpan& rows, const Question& question, std::string_view member) {
   if (rows.begin < rows.end) return Done{};
   return Error{ErrorKind::bad_request,
-               {Fault{{"questions", question.id, std::string(member)},
-                      "too_short",
+               {Fault{member_path(question, std::string(member)), "too_short",
                       "question \"" + question.id + "\" has " + std::string(member) +
                           " without a single token, which this model cannot read"}}};
 }

@@ -145,7 +145,7 @@ TEST(Clef, InstructionsWithoutATokenAreRefused) {
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().kind, ErrorKind::bad_request);
     EXPECT_EQ(refused.error().faults[0].path,
-              (std::vector<std::string>{"questions", "spam", "instructions"}));
+              (std::vector<std::string>{"questions", "spam", "noul", "instructions"}));
   }
 }
 

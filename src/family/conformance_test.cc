@@ -181,7 +181,7 @@ TEST_P(Conformance, MoreOptionsAreRefusedWithQuestionCountAndMaximum) {
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_request);
   ASSERT_EQ(refused.error().faults.size(), 1u);
   EXPECT_EQ(refused.error().faults[0].path,
-            (std::vector<std::string>{"questions", "q", "criteria"}));
+            (std::vector<std::string>{"questions", "q", "choice", "criteria"}));
   const std::string message = refused.error().message();
   EXPECT_NE(message.find("\"q\""), std::string::npos);
   EXPECT_NE(message.find(std::to_string(count)), std::string::npos);

@@ -27,14 +27,6 @@ std::string_view suffix_of(std::string_view key) {
   return dot == std::string_view::npos ? std::string_view{} : key.substr(dot + 1);
 }
 
-bool is_number(const json::Value& value) {
-  return value.type == json::Type::integer || value.type == json::Type::real;
-}
-
-double number_of(const json::Value& value) {
-  return value.type == json::Type::real ? value.real : std::strtod(value.text.c_str(), nullptr);
-}
-
 const char* type_name(const json::Value& value) {
   constexpr const char* kNames[] = {"null",     "a boolean", "an integer", "a number",
                                     "a string", "an array",  "an object"};
@@ -84,10 +76,10 @@ class Checker {
         (entry.key.find('.') != std::string::npos && !kBuckets.contains(suffix))) {
       return error(name, "an unknown key", "choice, score or noul, or one of them with a bucket");
     }
-    if (!is_number(entry.value)) return error(name, type_name(entry.value), "a number above 0");
-    const double value = number_of(entry.value);
-    if (value > 0 && std::isfinite(value)) return Done{};
-    return error(name, json::python_repr(value), "a number above 0");
+    const std::optional<double> value = number_of(entry.value);
+    if (!value) return error(name, type_name(entry.value), "a number above 0");
+    if (*value > 0 && std::isfinite(*value)) return Done{};
+    return error(name, json::python_repr(*value), "a number above 0");
   }
 
   // The count a key asks for; zero: any.
@@ -110,9 +102,8 @@ class Checker {
     }
     if (!entry.value.is_array()) return error(name, type_name(entry.value), "an array of numbers");
     for (const json::Value& item : entry.value.items) {
-      if (!is_number(item) || !std::isfinite(number_of(item))) {
-        return error(name, type_name(item), "finite numbers");
-      }
+      const std::optional<double> number = number_of(item);
+      if (!number || !std::isfinite(*number)) return error(name, type_name(item), "finite numbers");
     }
     const int found = count_of(entry.value.items);
     if (count == 0 || found == count) return Done{};
@@ -158,14 +149,14 @@ void apply_sidecar(const json::Value& sidecar, Calibration& calibration) {
   if (const json::Value* temperatures = sidecar.find("temperatures")) {
     forget_kinds(*temperatures, calibration.temperatures);
     for (const json::Member& entry : temperatures->members) {
-      calibration.temperatures[entry.key] = number_of(entry.value);
+      calibration.temperatures[entry.key] = *number_of(entry.value);
     }
   }
   if (const json::Value* biases = sidecar.find("biases")) {
     forget_kinds(*biases, calibration.biases);
     for (const json::Member& entry : biases->members) {
       std::vector<double>& bias = calibration.biases[entry.key];
-      for (const json::Value& item : entry.value.items) bias.push_back(number_of(item));
+      for (const json::Value& item : entry.value.items) bias.push_back(*number_of(item));
     }
   }
 }

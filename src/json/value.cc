@@ -1,6 +1,7 @@
 #include "json/value.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace adjudge::json {
@@ -13,6 +14,12 @@ const Value* Value::find(std::string_view key) const {
 
 Value* Value::find(std::string_view key) {
   return const_cast<Value*>(std::as_const(*this).find(key));
+}
+
+std::optional<double> number_of(const Value& value) {
+  if (value.type == Type::real) return value.real;
+  if (value.type != Type::integer) return std::nullopt;
+  return std::strtod(value.text.c_str(), nullptr);
 }
 
 Value null() { return {}; }

@@ -3,6 +3,7 @@
 // way. Repeated keys: the last value wins, at the place of the first.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct Value {
   const Value* find(std::string_view key) const;
   Value* find(std::string_view key);
 };
+
+// Of a real or an integer, however many digits it has; nothing for what is no number.
+std::optional<double> number_of(const Value& value);
 
 struct Member {
   std::string key;

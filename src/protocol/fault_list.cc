@@ -4,6 +4,10 @@
 
 namespace adjudge {
 
+Path member_path(const Question& question, std::string member) {
+  return {"questions", question.id, kind_name(question.kind), std::move(member)};
+}
+
 std::string too_many(std::size_t count, int most, const std::string& noun) {
   return std::to_string(count) + " " + noun + ", at most " + std::to_string(most);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "adjudge/result.h"
+#include "protocol/request.h"
 
 namespace adjudge {
 
@@ -14,6 +15,9 @@ inline Path operator/(Path path, std::string step) {
   path.push_back(std::move(step));
   return path;
 }
+
+// Where validators see a member of a question: {"questions", "team", "choice", "criteria"}.
+Path member_path(const Question& question, std::string member);
 
 std::string too_many(std::size_t count, int most, const std::string& noun);
 

@@ -17,12 +17,11 @@ std::string print(std::span<const Answered> answered) {
 
 // What the hosted contract answers and llama-server does not.
 void refuse_unlike(const Question& question, FaultList& faults) {
-  const Path path = {"questions", question.id};
   if (question.instructions.is_null()) {
-    faults.refuse(path / "instructions", "missing", "instructions are required");
+    faults.refuse(member_path(question, "instructions"), "missing", "instructions are required");
   }
   if (question.kind == QuestionKind::score) {
-    faults.check_count(path / "criteria", question.options.size(), 2,
+    faults.check_count(member_path(question, "criteria"), question.options.size(), 2,
                        RequestLimits{}.level_count_max, "levels");
   }
 }

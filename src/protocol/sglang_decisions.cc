@@ -53,7 +53,7 @@ class Reader {
   void refuse_settings(const Value& body) {
     const auto differs = [&](const char* name, double usual) {
       const Value* value = body.find(name);
-      return !absent(value) && number_in(*value) != usual;
+      return !absent(value) && number_of(*value) != usual;
     };
     const auto refuse_setting = [&](const char* name, const std::string& why) {
       refuse({name}, "not_supported", why);

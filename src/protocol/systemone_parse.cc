@@ -92,7 +92,7 @@ class Reader {
 
   void read_order_count(const Value* orders, Extras& extras) {
     if (absent(orders)) return;
-    const std::optional<double> count = number_in(*orders);
+    const std::optional<double> count = number_of(*orders);
     if (orders->type != json::Type::integer ||
         !(*count >= 1 && *count <= limits_.order_count_max)) {
       return refuse(
@@ -111,7 +111,7 @@ class Reader {
     read_order_count(body.find("x_orders"), extras);
     const Value* least = body.find("x_min_confidence");
     if (absent(least)) return;
-    const std::optional<double> value = number_in(*least);
+    const std::optional<double> value = number_of(*least);
     if (!value || !(*value >= 0 && *value <= 1)) {
       return refuse({"x_min_confidence"}, "float_type", "x_min_confidence must be from 0 to 1");
     }
@@ -176,16 +176,17 @@ class Reader {
     }
     Question question{.id = member.key, .kind = *kind};
     question.instructions = take(member.value.find("instructions"));
-    read_criteria(path / kind_name(*kind), member.value.find("criteria"), question);
+    read_criteria(member.value.find("criteria"), question);
     request.questions.push_back(std::move(question));
   }
 
-  void read_criteria(const Path& path, Value* criteria, Question& question) {
+  void read_criteria(Value* criteria, Question& question) {
+    const Path path = member_path(question, "criteria");
     switch (question.kind) {
       case QuestionKind::choice:
-        return read_choices(path / "criteria", criteria, question);
+        return read_choices(path, criteria, question);
       case QuestionKind::score:
-        return read_levels(path / "criteria", criteria, question);
+        return read_levels(path, criteria, question);
       case QuestionKind::noul:
         return read_sides(path, criteria, question);
     }
@@ -215,7 +216,7 @@ class Reader {
 
   void read_sides(const Path& path, Value* criteria, Question& question) {
     if (!absent(criteria) && !criteria->is_object()) {
-      return refuse(path / "criteria", "dict_type", "noul criteria must be an object");
+      return refuse(path, "dict_type", "noul criteria must be an object");
     }
     bool described = false;
     for (const char* side : {"false", "true"}) {
@@ -225,7 +226,8 @@ class Reader {
       question.options.push_back({side, std::move(description)});
     }
     if (question.instructions.is_null() && !described) {
-      refuse(path / "instructions", "missing", "a noul needs instructions or criteria");
+      refuse(member_path(question, "instructions"), "missing",
+             "a noul needs instructions or criteria");
     }
   }
 

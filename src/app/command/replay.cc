@@ -62,7 +62,9 @@ std::vector<double> logged_probabilities(const Value& line, const std::string& i
   const Value* answer = answers == nullptr ? nullptr : answers->find(id);
   const Value* logged = answer == nullptr ? nullptr : answer->find("probabilities");
   if (logged == nullptr) return probabilities;
-  for (const Value& item : logged->items) probabilities.push_back(item.real);
+  for (const Value& item : logged->items) {
+    if (const std::optional<double> number = number_of(item)) probabilities.push_back(*number);
+  }
   return probabilities;
 }
 

@@ -215,22 +215,18 @@ double rounded_gelu(double x) {
               (1 + std::tanh(kRootOfTwoOverPi * rounded * (1 + 0.044715 * rounded * rounded))));
 }
 
-double number_of(const json::Value& value) {
-  return value.type == json::Type::integer ? std::stod(value.text) : value.real;
-}
-
 void expect_tensor(const json::Value& line, const std::vector<Vector>& rows) {
   const std::string& name = line.find("tensor")->text;
   double sum = 0;
   for (const Vector& row : rows) {
     for (const double value : row) sum += std::abs(value);
   }
-  const double recorded = number_of(*line.find("sum_abs"));
+  const double recorded = *number_of(*line.find("sum_abs"));
   EXPECT_NEAR(sum, recorded, 2e-5 * recorded) << name;
   for (const auto& [member, row] : {std::pair("first", &rows.front()), {"last", &rows.back()}}) {
     const std::vector<json::Value>& values = line.find(member)->items;
     for (std::size_t i = 0; i < values.size(); ++i) {
-      EXPECT_NEAR((*row)[i], number_of(values[i]), 2e-3) << name << " " << member << i;
+      EXPECT_NEAR((*row)[i], *number_of(values[i]), 2e-3) << name << " " << member << i;
     }
   }
 }

@@ -2,13 +2,13 @@
 
 #include "base/size.h"
 #include "base/try.h"
+#include "protocol/fault_list.h"
 
 namespace adjudge {
 namespace {
 
 Fault too_many_options(const Question& question, int count_max) {
-  return Fault{{"questions", question.id, "criteria"},
-               "too_long",
+  return Fault{member_path(question, "criteria"), "too_long",
                "question \"" + question.id + "\" has " +
                    std::to_string(count_of(question.options)) + " options, at most " +
                    std::to_string(count_max) + " can be asked of this model"};

@@ -18,7 +18,7 @@ TEST(PromptLimits, EveryQuestionWithTooManyOptionsIsNamed) {
   EXPECT_EQ(refused.error().kind, ErrorKind::bad_request);
   ASSERT_EQ(refused.error().faults.size(), 2u);
   EXPECT_EQ(refused.error().faults[1].path,
-            (std::vector<std::string>{"questions", "c", "criteria"}));
+            (std::vector<std::string>{"questions", "c", "choice", "criteria"}));
   EXPECT_EQ(refused.error().faults[1].message,
             "question \"c\" has 4 options, at most 2 can be asked of this model");
 }
