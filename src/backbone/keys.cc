@@ -60,6 +60,19 @@ Error ArchitectureKeys::refuse(std::string_view key, const std::string& found,
   return {ErrorKind::bad_model, name(key) + ": found " + found + ", expected " + expected};
 }
 
+Result<AttentionShape> read_even_heads(const ArchitectureKeys& keys, std::string_view count_key,
+                                       int width, int head_width_max) {
+  ADJ_TRY(const int head_count, keys.count(count_key, kHeadCountMax));
+  const int head_width = width / head_count;
+  if (width % head_count != 0 || head_width > head_width_max) {
+    return keys.refuse(count_key, std::to_string(head_count),
+                       "a divisor of the width, " + std::to_string(width) +
+                           ", for heads of at most " + std::to_string(head_width_max));
+  }
+  return AttentionShape{head_count, head_count, head_width,
+                        1.0f / std::sqrt(static_cast<float>(head_width))};
+}
+
 Result<TrunkKeys> read_trunk_keys(const ArchitectureKeys& keys) {
   TrunkKeys trunk;
   ADJ_TRY(const int blocks, keys.count("block_count", kLayerCountMax));

@@ -9,6 +9,7 @@
 #include "backbone/backbone.h"
 #include "backbone/sequence_memory.h"
 #include "gguf/metadata.h"
+#include "nn/attention.h"
 #include "nn/rows.h"
 
 namespace adjudge {
@@ -51,6 +52,11 @@ Result<int> read_vocabulary_count(const ArchitectureKeys& keys);
 
 // Positions that were stretched after training turn by other angles; better refused than wrong.
 Status refuse_stretched_positions(const ArchitectureKeys& keys);
+
+// Heads that share a row of `width` evenly, each with keys and values of its own; `count_key` says
+// how many.
+Result<AttentionShape> read_even_heads(const ArchitectureKeys& keys, std::string_view count_key,
+                                       int width, int head_width_max);
 
 // What every causal network has.
 struct TrunkKeys {

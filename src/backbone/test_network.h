@@ -60,7 +60,7 @@ class TestNetwork {
 
  private:
   TestNetwork(const TestNetworkOptions& options, std::unique_ptr<gguf::File> file)
-      : TestNetwork(options, file->metadata(), make_resident_weights(*file), std::move(file)) {}
+      : TestNetwork(options, file->metadata(), make_mapped_weights(*file), std::move(file)) {}
   TestNetwork(const TestNetworkOptions& options, gguf::Metadata metadata,
               std::unique_ptr<WeightSource> weights, std::unique_ptr<gguf::File>&& file)
       : file_(std::move(file)),

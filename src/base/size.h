@@ -16,6 +16,9 @@ int count_of(const Container& container) {
 }
 
 // For indexing standard containers with our ints.
-constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
+constexpr std::size_t at(int index) {
+  DCHECK(index >= 0);
+  return static_cast<std::size_t>(index);
+}
 
 }  // namespace adjudge

@@ -90,7 +90,7 @@ Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& path,
   if (model->entry_ == nullptr) return no_backbone(file);
   ADJ_TRY(model->traits_, model->entry_->read_traits(file.metadata()));
   ADJ_TRY(model->tokenizer_, text::Tokenizer::open(file.metadata(), options.split));
-  model->weights_ = make_resident_weights(file);
+  model->weights_ = make_mapped_weights(file);
 
   ADJ_TRY(model->sidecar_, read_sidecar(path));
   ADJ_TRY(const Family* family, family_for(file, options.family, model->sidecar_));

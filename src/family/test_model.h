@@ -45,7 +45,7 @@ inline Result<TestModel> try_open_model(const std::string& path, const Family* f
   ADJ_TRY(model.file, gguf::File::open(path));
   const gguf::Metadata& metadata = model.file->metadata();
   ADJ_TRY(model.tokenizer, text::Tokenizer::open(metadata));
-  model.weights = make_resident_weights(*model.file);
+  model.weights = make_mapped_weights(*model.file);
   if (family == nullptr) {
     ADJ_TRY(family, claiming_family(metadata));
   }

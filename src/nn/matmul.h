@@ -17,6 +17,11 @@ struct Rows {
   float* row(int index) const { return data + static_cast<std::size_t>(index) * stride; }
 };
 
+// The same room with no gaps between rows, as attention reads keys and values.
+inline Rows without_gaps(const Rows& rows) {
+  return {rows.data, rows.count, rows.width, static_cast<std::size_t>(rows.width)};
+}
+
 // One product of a group that shares its input.
 struct Product {
   const Matrix* matrix;  // (out.width, x.width)

@@ -10,9 +10,9 @@ namespace adjudge {
 
 namespace {
 
-class ResidentWeights final : public WeightSource {
+class MappedWeights final : public WeightSource {
  public:
-  explicit ResidentWeights(const gguf::File& file) : file_(file) {}
+  explicit MappedWeights(const gguf::File& file) : file_(file) {}
 
   Result<Matrix> matrix(std::string_view name, int rows, int columns) override {
     ADJ_TRY(const gguf::Tensor* tensor, file_.tensor(name, {columns, rows}));
@@ -82,8 +82,8 @@ class ResidentWeights final : public WeightSource {
 
 }  // namespace
 
-std::unique_ptr<WeightSource> make_resident_weights(const gguf::File& file) {
-  return std::make_unique<ResidentWeights>(file);
+std::unique_ptr<WeightSource> make_mapped_weights(const gguf::File& file) {
+  return std::make_unique<MappedWeights>(file);
 }
 
 }  // namespace adjudge

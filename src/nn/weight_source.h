@@ -61,6 +61,6 @@ class WeightSource {
 };
 
 // Weights as they stand in the mapped file.
-std::unique_ptr<WeightSource> make_resident_weights(const gguf::File& file);
+std::unique_ptr<WeightSource> make_mapped_weights(const gguf::File& file);
 
 }  // namespace adjudge

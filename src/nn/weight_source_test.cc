@@ -13,9 +13,9 @@ namespace {
 
 // A file with a matrix (6 rows of 4), a stack of two (3 rows of 4 each), a vector of 24 and a
 // Q8_0 matrix (2 rows of 32).
-class ResidentWeights : public ::testing::Test {
+class MappedWeights : public ::testing::Test {
  protected:
-  ResidentWeights() {
+  MappedWeights() {
     const std::string path = folder_.path() + "/weights.gguf";
     testing::GgufWriter("qwen3")
         .tensor("matrix.weight", {4, 6}, values_)
@@ -24,7 +24,7 @@ class ResidentWeights : public ::testing::Test {
         .tensor("small.weight", gguf::DType::q8_0, {32, 2}, std::string(68, '\0'))
         .write(path);
     file_ = gguf::File::open(path).value();
-    weights_ = make_resident_weights(*file_);
+    weights_ = make_mapped_weights(*file_);
   }
 
   std::vector<float> row(const Matrix& matrix, int index) const {
@@ -43,7 +43,7 @@ class ResidentWeights : public ::testing::Test {
   std::unique_ptr<WeightSource> weights_;
 };
 
-TEST_F(ResidentWeights, DescribesMatricesAndGivesTheirRows) {
+TEST_F(MappedWeights, DescribesMatricesAndGivesTheirRows) {
   const Matrix matrix = weights_->matrix("matrix.weight", 6, 4).value();
   EXPECT_TRUE(matrix.present());
   EXPECT_EQ(matrix.rows, 6);
@@ -54,20 +54,20 @@ TEST_F(ResidentWeights, DescribesMatricesAndGivesTheirRows) {
   EXPECT_FALSE(Matrix().present());
 }
 
-TEST_F(ResidentWeights, CutsAStackIntoItsMatrices) {
+TEST_F(MappedWeights, CutsAStackIntoItsMatrices) {
   const std::vector<Matrix> stack = weights_->matrices("stack.weight", 2, 3, 4).value();
   ASSERT_EQ(stack.size(), 2u);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(row(stack[at(i / 3)], i % 3), expected(i));
 }
 
-TEST_F(ResidentWeights, DecodesAVectorOnce) {
+TEST_F(MappedWeights, DecodesAVectorOnce) {
   const std::span<const float> taps = weights_->vector("taps.weight", 24).value();
   EXPECT_EQ(std::vector<float>(taps.begin(), taps.end()), values_);
   EXPECT_EQ(weights_->vector("taps.weight", 24).value().data(), taps.data());
   EXPECT_EQ(weights_->bytes(), 24 * sizeof(float));
 }
 
-TEST_F(ResidentWeights, KnowsWhatIsThere) {
+TEST_F(MappedWeights, KnowsWhatIsThere) {
   EXPECT_TRUE(weights_->has("matrix.weight"));
   EXPECT_FALSE(weights_->has("matrix.bias"));
 }
@@ -77,7 +77,7 @@ void expect_error(const Error& error, std::initializer_list<const char*> words) 
   for (const char* word : words) EXPECT_NE(error.message().find(word), std::string::npos) << word;
 }
 
-TEST_F(ResidentWeights, NamesWhatDoesNotFit) {
+TEST_F(MappedWeights, NamesWhatDoesNotFit) {
   expect_error(weights_->matrix("absent.weight", 6, 4).error(), {"absent.weight"});
   expect_error(weights_->matrix("matrix.weight", 4, 6).error(),
                {"matrix.weight", "{4, 6}", "{6, 4}"});

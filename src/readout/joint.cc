@@ -31,18 +31,6 @@ Result<int> rows_of(const gguf::File& file, const std::string& name) {
                                          std::to_string(kWidthMax)};
 }
 
-Result<AttentionShape> read_shape(const ArchitectureKeys& keys, int width) {
-  ADJ_TRY(const int head_count, keys.count("decision.head_count", kHeadCountMax));
-  const int head_width = width / head_count;
-  if (width % head_count != 0 || head_width > kHeadWidthMax) {
-    return keys.refuse("decision.head_count", std::to_string(head_count),
-                       "a divisor of the width, " + std::to_string(width) +
-                           ", for heads of at most " + std::to_string(kHeadWidthMax));
-  }
-  return AttentionShape{head_count, head_count, head_width,
-                        1.0f / std::sqrt(static_cast<float>(head_width))};
-}
-
 // Finds what a head is made of.
 class HeadFinder {
  public:
@@ -422,7 +410,7 @@ Result<std::shared_ptr<const JointHead>> open_joint_head(const gguf::File& file,
   ADJ_TRY(const int inner, rows_of(file, "dec.blk.0.ffn_up.weight"));
   ADJ_TRY(const double epsilon, keys.real("attention.layer_norm_epsilon", 0.0, 1.0));
   head->epsilon = static_cast<float>(epsilon);
-  ADJ_TRY(head->shape, read_shape(keys, head->width));
+  ADJ_TRY(head->shape, read_even_heads(keys, "decision.head_count", head->width, kHeadWidthMax));
   ADJ_TRY(head->token_rows, open_token_head(weights, vocabulary_count, hidden_width));
 
   HeadFinder finder(weights, *head, inner);

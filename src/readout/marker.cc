@@ -32,17 +32,6 @@ Result<int> read_inner(const ArchitectureKeys& keys) {
                      "1 to " + std::to_string(kWidthMax));
 }
 
-Result<AttentionShape> read_shape(const ArchitectureKeys& keys, int width) {
-  ADJ_TRY(const int head_count, keys.count("attention.head_count", kHeadCountMax));
-  if (width % head_count != 0) {
-    return keys.refuse("attention.head_count", std::to_string(head_count),
-                       "a divisor of the width, " + std::to_string(width));
-  }
-  const int head_width = width / head_count;
-  return AttentionShape{head_count, head_count, head_width,
-                        1.0f / std::sqrt(static_cast<float>(head_width))};
-}
-
 Result<MarkerBlock> find_block(WeightSource& weights, int index, int width, int inner) {
   const std::string name = "blk." + std::to_string(index) + ".";
   MarkerBlock block;
@@ -143,10 +132,6 @@ class HeadPass {
     add(net_, x, queries);
   }
 
-  static Rows without_gaps(const Rows& rows) {
-    return {rows.data, rows.count, rows.width, at(rows.width)};
-  }
-
   // Every prompt's queries over all rows of that prompt.
   void attend_each(const Rows& queries, std::span<const Stretch> readers, const Rows& keys,
                    const Rows& values, const Rows& out) const {
@@ -223,7 +208,7 @@ Result<std::shared_ptr<const MarkerHead>> open_marker_head(const gguf::Metadata&
   head->width = width;
   ADJ_TRY(const double epsilon, keys.real("attention.layer_norm_epsilon", 0.0, 1.0));
   head->epsilon = static_cast<float>(epsilon);
-  ADJ_TRY(head->shape, read_shape(keys, width));
+  ADJ_TRY(head->shape, read_even_heads(keys, "attention.head_count", width, kHeadWidthMax));
   ADJ_TRY(const int block_count, keys.count("block_count", kLayerCountMax));
   ADJ_TRY(const int head_blocks, keys.integer("decision.block_count", 1, block_count));
   ADJ_TRY(const int inner, read_inner(keys));

@@ -27,7 +27,7 @@ class TestHead {
       std::abort();
     }
     file_ = std::move(file).value();
-    weights_ = make_resident_weights(*file_);
+    weights_ = make_mapped_weights(*file_);
   }
 
   const gguf::File& file() const { return *file_; }

@@ -17,6 +17,8 @@ class EncoderMemory final : public Memory {
  public:
   int length() const override { return length_; }
   std::size_t bytes() const override { return 0; }
+  std::vector<std::span<const std::byte>> contents() const override { return {}; }
+  bool fill(std::span<const std::byte>) override { return false; }
   void take(int count) { length_ += count; }
 
  private:
@@ -28,9 +30,6 @@ int row_count_of(const Input& input, int width) {
 }
 
 Error refused(std::string message) { return {ErrorKind::not_supported, std::move(message)}; }
-
-// Attention reads keys and values without gaps between the rows.
-Rows without_gaps(const Rows& rows) { return {rows.data, rows.count, rows.width, at(rows.width)}; }
 
 }  // namespace
 

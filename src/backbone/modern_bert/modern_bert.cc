@@ -46,21 +46,12 @@ Result<TrunkKeys> read_encoder_trunk_keys(const ArchitectureKeys& keys) {
   return trunk;
 }
 
-Result<AttentionShape> read_shape(const ArchitectureKeys& keys, int width) {
-  AttentionShape shape;
-  ADJ_TRY(shape.head_count, keys.count("attention.head_count", kHeadCountMax));
-  shape.kv_head_count = shape.head_count;
-  if (width % shape.head_count != 0) {
-    return keys.refuse("attention.head_count", std::to_string(shape.head_count),
-                       "a divisor of the width, " + std::to_string(width));
-  }
-  shape.head_width = width / shape.head_count;
-  if (shape.head_width % 2 != 0 || shape.head_width > 2 * kRotaryHalfMax) {
-    return keys.refuse("attention.head_count", std::to_string(shape.head_count),
-                       "heads of an even width up to " + std::to_string(2 * kRotaryHalfMax));
-  }
-  shape.scale = 1.0f / std::sqrt(static_cast<float>(shape.head_width));
-  return shape;
+// Heads turn by pairs.
+Result<AttentionShape> read_turned_heads(const ArchitectureKeys& keys, int width) {
+  constexpr std::string_view kKey = "attention.head_count";
+  ADJ_TRY(const AttentionShape shape, read_even_heads(keys, kKey, width, 2 * kRotaryHalfMax));
+  if (shape.head_width % 2 == 0) return shape;
+  return keys.refuse(kKey, std::to_string(shape.head_count), "heads of an even width");
 }
 
 Result<Rotary> read_rotary(const ArchitectureKeys& keys, std::string_view base_key, double base,
@@ -131,7 +122,7 @@ Result<ModernBertKeys> read_keys(const ArchitectureKeys& architecture) {
   ADJ_TRY(const auto causal,
           architecture.metadata().find_boolean(architecture.name("attention.causal")));
   if (causal.value_or(false)) return architecture.refuse("attention.causal", "true", "false");
-  ADJ_TRY(keys.shape, read_shape(architecture, keys.trunk.width));
+  ADJ_TRY(keys.shape, read_turned_heads(architecture, keys.trunk.width));
   ADJ_TRY(keys.activation, read_activation(architecture));
   ADJ_TRY(keys.inner, read_inner(architecture, keys.trunk.layer_count));
   ADJ_TRY(keys.window, read_windows(architecture, keys.trunk.layer_count));

@@ -12,7 +12,7 @@
 namespace adjudge {
 namespace {
 
-constexpr int kOptionCountMax = 255;
+constexpr int kOptionCountMax = RequestLimits{}.option_count_max;
 
 // A special token and its text.
 struct Special {
