@@ -72,22 +72,16 @@ Result<Calibration> read_calibration(const gguf::Metadata& metadata, BucketSchem
   return calibration;
 }
 
-Result<std::vector<double>> softmax(std::span<const double> logits, double temperature,
-                                    const std::vector<double>* bias) {
+Result<std::vector<double>> softmax(std::span<const double> logits, double temperature) {
   CHECK(!logits.empty() && temperature > 0);
-  CHECK(bias == nullptr || bias->size() == logits.size());
-  if (!all_finite(logits) || (bias != nullptr && !all_finite(*bias))) {
-    return Error{ErrorKind::internal, "a logit is not finite"};
-  }
+  if (!all_finite(logits)) return Error{ErrorKind::internal, "a logit is not finite"};
   const double top = *std::max_element(logits.begin(), logits.end());
   std::vector<double> values;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    values.push_back((logits[i] - top) / temperature + (bias == nullptr ? 0.0 : (*bias)[i]));
-  }
-  // Again, because a bias may have lifted them.
-  const double top_value = *std::max_element(values.begin(), values.end());
   double sum = 0;
-  for (double& value : values) sum += value = std::exp(value - top_value);
+  for (const double logit : logits) {
+    values.push_back(std::exp((logit - top) / temperature));
+    sum += values.back();
+  }
   for (double& value : values) value /= sum;
   return values;
 }

@@ -34,9 +34,8 @@ struct Calibration {
 
 Result<Calibration> read_calibration(const gguf::Metadata& metadata, BucketScheme buckets);
 
-// exp((s - max s) / T + bias), normalised. Refuses (internal) logits that are not finite.
-Result<std::vector<double>> softmax(std::span<const double> logits, double temperature,
-                                    const std::vector<double>* bias = nullptr);
+// exp((s - max s) / T), normalised. Refuses (internal) logits that are not finite.
+Result<std::vector<double>> softmax(std::span<const double> logits, double temperature);
 
 // TypeSafe's published confidences; sources in calibration.cc.
 double choice_confidence(std::span<const double> probabilities);

@@ -126,13 +126,6 @@ TEST(Softmax, OfTwoOrdersAveragesToTheWorkedProbabilities) {
 TEST(Softmax, DoesNotOverflow) {
   expect_near(softmax(Values{1e308, -1e308, 1e308}, 1e-300).value(), {0.5, 0, 0.5}, 0);
   EXPECT_EQ(softmax(Values{-7}, 3).value(), Values{1});
-  const Values huge_bias = {5000, 5000};
-  expect_near(softmax(Values{1, 1}, 1, &huge_bias).value(), {0.5, 0.5}, 0);
-}
-
-TEST(Softmax, AddsTheBiasAfterTheTemperature) {
-  const Values bias = {std::log(3.0), 0};
-  expect_near(softmax(Values{0, 0}, 100, &bias).value(), {0.75, 0.25}, 1e-15);
 }
 
 TEST(Softmax, RefusesWhatIsNotFinite) {
@@ -140,8 +133,6 @@ TEST(Softmax, RefusesWhatIsNotFinite) {
     const auto refused = softmax(Values{0, odd}, 1);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().kind, ErrorKind::internal);
-    const Values bias = {odd, 0};
-    EXPECT_FALSE(softmax(Values{0, 0}, 1, &bias).ok());
   }
 }
 

@@ -1,6 +1,8 @@
 #include "decide/fold.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/size.h"
 #include "base/try.h"
@@ -31,11 +33,16 @@ Result<std::vector<double>> rating_as_yes(std::span<const double> logits, double
   return std::vector<double>{1.0 - yes, yes};
 }
 
-// Adding a bias to the logits of a distribution is multiplying its probabilities.
+// Adds a bias to the logarithms of a distribution and makes it one again. No softmax(), as a
+// probability may be zero.
 void apply_bias(std::span<const double> bias, std::vector<double>& probabilities) {
+  double top = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < probabilities.size(); ++i) {
+    probabilities[i] = std::log(probabilities[i]) + bias[i];
+    top = std::max(top, probabilities[i]);
+  }
   double sum = 0.0;
-  for (std::size_t i = 0; i < probabilities.size(); ++i)
-    sum += probabilities[i] *= std::exp(bias[i]);
+  for (double& p : probabilities) sum += p = std::exp(p - top);
   for (double& p : probabilities) p /= sum;
 }
 
