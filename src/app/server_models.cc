@@ -38,10 +38,16 @@ Result<std::vector<std::string>> paths_of(const std::vector<std::string>& models
   return paths;
 }
 
+// `fingerprint` is that of the file whose card was shown.
 Result<std::shared_ptr<const serve::Decider>> load(const std::string& path,
+                                                   const std::string& fingerprint,
                                                    const ModelOptions& options,
                                                    const CompileOptions& compile) {
   ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options));
+  if (model->file().fingerprint() != fingerprint) {
+    return Error{ErrorKind::bad_model,
+                 path + ": is another model than when the server started; start it again"};
+  }
   return std::shared_ptr<const serve::Decider>(
       std::make_shared<serve::ModelDecider>(std::move(model), compile));
 }
@@ -60,9 +66,24 @@ Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::stri
       if (other.card.id != card.id) continue;
       return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};
     }
-    entries.push_back({std::move(card), [=] { return load(path, options, compile); }});
+    const auto load_it = [=, fingerprint = card.fingerprint] {
+      return load(path, fingerprint, options, compile);
+    };
+    entries.push_back({std::move(card), load_it});
   }
   return entries;
+}
+
+Status pin(const std::vector<std::string>& names, std::vector<serve::ShelfEntry>& entries) {
+  for (const std::string& name : names) {
+    const auto pinned = std::ranges::find_if(
+        entries, [&](const serve::ShelfEntry& entry) { return entry.card.id == name; });
+    if (pinned == entries.end()) {
+      return Error{ErrorKind::bad_request, "--pin " + name + ": no model here has that name"};
+    }
+    pinned->pinned = true;
+  }
+  return Done{};
 }
 
 }  // namespace adjudge::app

@@ -15,4 +15,7 @@ Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::stri
                                                      const ModelOptions& options,
                                                      const CompileOptions& compile);
 
+// Those are to be there at once and always. A name that no entry has is refused.
+Status pin(const std::vector<std::string>& names, std::vector<serve::ShelfEntry>& entries);
+
 }  // namespace adjudge::app

@@ -187,14 +187,20 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
 
 namespace {
 
+Error changed_file(const Model& model) {
+  return {ErrorKind::unavailable, model.file().name() + ": its file was changed or cut off"};
+}
+
 std::vector<Result<Response>> decide_together(const Model& model,
                                               std::span<const CompiledRequest> requests,
                                               std::stop_token stop) {
   Batch batch;
   for (const CompiledRequest& request : requests) add_request(request, batch);
-  Result<Evaluated> evaluated = Evaluated{};
+  Result<Evaluated> evaluated = changed_file(model);
   auto job = [&] { evaluated = evaluate_and_read(model, batch, stop); };
-  model.runtime().run(job);
+  if (model.intact()) model.runtime().run(job);
+  // What was computed from a file that changed meanwhile is nobody's answer.
+  if (!model.intact()) evaluated = changed_file(model);
 
   const auto respond = [&](int r) -> Result<Response> {
     if (!evaluated.ok()) return evaluated.error();

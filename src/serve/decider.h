@@ -34,6 +34,11 @@ class Decider : public std::enable_shared_from_this<Decider> {
   // One result per request, all from one pass, which may be given up when `stop` asks for it.
   virtual std::vector<Result<Response>> decide(std::span<const Prepared* const> requests,
                                                std::stop_token stop) const = 0;
+
+  // Decides something, so that the first caller does not wait for pages and threads.
+  virtual Status warm_up() const { return Done{}; }
+  // False from the moment its file has changed: it answers nothing more.
+  virtual bool usable() const { return true; }
 };
 
 }  // namespace adjudge::serve

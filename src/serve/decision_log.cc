@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "json/print.h"
 #include "protocol/systemone.h"
@@ -46,11 +47,16 @@ std::string hash_of(const Request& request) {
 Result<std::unique_ptr<DecisionLog>> DecisionLog::open(const DecisionLogOptions& options,
                                                        std::span<const ModelCard> cards) {
   std::unique_ptr<DecisionLog> log(new DecisionLog(options, cards));
-  log->file_.reset(std::fopen(options.path.c_str(), "ab"));
+  log->file_.reset(std::fopen(options.path.c_str(), "ab+"));
   if (log->file_ == nullptr) {
     return Error{ErrorKind::unavailable,
                  options.path + ": cannot write the decision log: " + std::strerror(errno)};
   }
+  std::FILE* file = log->file_.get();
+  std::setvbuf(file, nullptr, _IONBF, 0);  // what is written is written, whenever we end
+  // A server that was killed may have left half a line.
+  log->torn_ = std::fseek(file, -1, SEEK_END) == 0 && std::fgetc(file) != '\n';
+  std::fseek(file, 0, SEEK_END);
   return log;
 }
 
@@ -71,17 +77,25 @@ void DecisionLog::write(const DecisionRecord& record) {
     members.push_back({"body", json::string(print_request(record.request))});
   const std::string line =
       json::print(json::object(std::move(members)), json::Flavour::compact) + "\n";
-
   std::lock_guard lock(mutex_);
-  if (failed_) return;
-  const bool written = std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() &&
-                       std::fflush(file_.get()) == 0;
-  failed_ = !written;
+  append(line);
 }
 
-bool DecisionLog::failed() const {
-  std::lock_guard lock(mutex_);
-  return failed_;
+void DecisionLog::append(const std::string& line) {
+  const std::string text = (torn_ ? "\n" : "") + line;
+  errno = 0;
+  const std::size_t written = std::fwrite(text.data(), 1, text.size(), file_.get());
+  std::clearerr(file_.get());
+  if (written == text.size()) {
+    torn_ = false;
+    const int lost_count = std::exchange(lost_count_, 0);
+    if (lost_count == 0 || !options_.report) return;
+    return options_.report("the decision log goes on; lines lost: " + std::to_string(lost_count));
+  }
+  torn_ = torn_ || written > 0;
+  if (lost_count_++ > 0 || !options_.report) return;
+  options_.report("the decision log cannot be written: " + std::string(std::strerror(errno)) +
+                  "; decisions go on without it");
 }
 
 }  // namespace adjudge::serve

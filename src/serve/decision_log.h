@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -16,6 +17,8 @@ namespace adjudge::serve {
 struct DecisionLogOptions {
   std::string path;
   bool with_requests = false;  // the whole request too, which a replay needs
+  // Told when writing begins to fail and when it goes on; from any thread, may be empty.
+  std::function<void(const std::string&)> report;
 };
 
 class DecisionLog {
@@ -24,9 +27,9 @@ class DecisionLog {
   static Result<std::unique_ptr<DecisionLog>> open(const DecisionLogOptions& options,
                                                    std::span<const ModelCard> cards);
 
-  // From any thread. After a write that failed (the disk is full) nothing more is written.
+  // From any thread. What cannot be written (the disk is full) is lost and counted; the next line
+  // is tried again, and begins on a line of its own.
   void write(const DecisionRecord& record);
-  bool failed() const;
 
  private:
   struct Close {
@@ -34,12 +37,14 @@ class DecisionLog {
   };
   DecisionLog(const DecisionLogOptions& options, std::span<const ModelCard> cards)
       : options_(options), cards_(cards) {}
+  void append(const std::string& line);
 
   const DecisionLogOptions options_;
   const std::span<const ModelCard> cards_;
-  mutable std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // of what follows
   std::unique_ptr<std::FILE, Close> file_;
-  bool failed_ = false;
+  bool torn_ = false;   // the last line has no end
+  int lost_count_ = 0;  // since writing began to fail
 };
 
 // 32 hex digits of what a request asks, however it was spelled.

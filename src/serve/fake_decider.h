@@ -49,6 +49,14 @@ class FakeDecider final : public Decider {
     return responses;
   }
 
+  Status warm_up() const override {
+    ++warm_up_count;
+    return Done{};
+  }
+  bool usable() const override { return is_usable; }
+  mutable std::atomic<int> warm_up_count = 0;
+  mutable std::atomic<bool> is_usable = true;  // says whether its file is as it was
+
   // Passes wait until they are released or stopped.
   void hold() {
     std::lock_guard lock(mutex_);

@@ -64,6 +64,19 @@ std::vector<Result<Response>> ModelDecider::decide(std::span<const Prepared* con
   return responses;
 }
 
+Status ModelDecider::warm_up() const {
+  Request request;
+  request.state = json::string("warm-up");
+  request.questions = {{.id = "q",
+                        .kind = QuestionKind::choice,
+                        .instructions = json::string("Which?"),
+                        .options = {{.key = "a"}, {.key = "b"}}}};
+  ADJ_TRY(const PreparedPtr prepared, prepare(std::move(request)));
+  const Prepared* const only = prepared.get();
+  ADJ_TRY_DONE(decide({&only, 1}, {}).front());
+  return Done{};
+}
+
 // "auto: Q4_K int8, Q6_K int8"
 std::string describe_precision(const ModelFile& file, Precision precision) {
   std::string text = precision_name(precision);

@@ -15,6 +15,8 @@ class ModelDecider final : public Decider {
   Result<PreparedPtr> prepare(Request request) const override;
   std::vector<Result<Response>> decide(std::span<const Prepared* const> requests,
                                        std::stop_token stop) const override;
+  Status warm_up() const override;
+  bool usable() const override { return model_->intact(); }
 
  private:
   std::unique_ptr<const Model> model_;

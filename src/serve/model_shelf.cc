@@ -13,8 +13,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// How often idle models are looked for.
-constexpr std::chrono::milliseconds kIdleStep{200};
+// How often models are looked at: are they idle, has their file changed?
+constexpr std::chrono::milliseconds kLookStep{200};
 // Ollama's clients ask for "name:latest".
 constexpr std::string_view kLatest = ":latest";
 
@@ -29,9 +29,12 @@ ModelShelf::ModelShelf(std::vector<ShelfEntry> entries, const ShelfOptions& opti
   CHECK(!entries.empty());
   for (ShelfEntry& entry : entries) {
     cards_.push_back(std::move(entry.card));
-    places_.push_back({.load = std::move(entry.load)});
+    const bool expected = entry.pinned || places_.empty();
+    places_.push_back({.load = std::move(entry.load),
+                       .pinned = entry.pinned,
+                       .expected = expected,
+                       .state = expected ? State::wanted : State::away});
   }
-  places_.front().state = State::wanted;
   thread_ = std::jthread([this](std::stop_token stop) { serve(stop); });
 }
 
@@ -69,15 +72,25 @@ Result<std::shared_ptr<const Decider>> ModelShelf::find(const std::string& model
 
 bool ModelShelf::ready() const {
   std::lock_guard lock(mutex_);
-  return first_was_here_;
+  return std::ranges::all_of(places_, [](const Place& place) {
+    return !place.expected || (place.was_here && !place.failure);
+  });
 }
 
-Status ModelShelf::await_first() const {
+std::optional<Status> ModelShelf::started() const {
+  bool all = true;
+  for (const Place& place : places_) {
+    if (!place.expected || place.was_here) continue;
+    if (place.failure) return *place.failure;
+    all = false;
+  }
+  return all ? std::optional<Status>(Done{}) : std::nullopt;
+}
+
+std::optional<Status> ModelShelf::await_start(std::chrono::milliseconds timeout) const {
   std::unique_lock lock(mutex_);
-  const Place& first = places_.front();
-  changed_.wait(lock, [&] { return first_was_here_ || first.failure; });
-  if (!first_was_here_) return *first.failure;
-  return Done{};
+  changed_.wait_for(lock, timeout, [&] { return started().has_value(); });
+  return started();
 }
 
 std::vector<int> ModelShelf::loaded() const {
@@ -91,14 +104,19 @@ std::vector<int> ModelShelf::loaded() const {
 
 ModelShelf::Place* ModelShelf::next_wanted() {
   const auto found = std::ranges::find(places_, State::wanted, &Place::state);
-  return found == places_.end() ? nullptr : &*found;
+  if (found != places_.end()) return &*found;
+  const auto missed = std::ranges::find_if(places_, [&](const Place& place) {
+    return place.expected && place.state == State::away && place.failure &&
+           Clock::now() - place.tried >= options_.retry_pause;
+  });
+  return missed == places_.end() ? nullptr : &*missed;
 }
 
 // Only one that nobody is using gives its memory back.
 std::shared_ptr<const Decider> ModelShelf::put_away_oldest() {
   Place* oldest = nullptr;
   for (Place& place : places_) {
-    if (place.state != State::here || place.decider.use_count() > 1) continue;
+    if (place.state != State::here || place.pinned || place.decider.use_count() > 1) continue;
     if (oldest == nullptr || place.used < oldest->used) oldest = &place;
   }
   if (oldest == nullptr) return nullptr;
@@ -106,14 +124,18 @@ std::shared_ptr<const Decider> ModelShelf::put_away_oldest() {
   return std::exchange(oldest->decider, nullptr);
 }
 
-std::vector<std::shared_ptr<const Decider>> ModelShelf::put_away_idle() {
+std::vector<std::shared_ptr<const Decider>> ModelShelf::put_away() {
   std::vector<std::shared_ptr<const Decider>> away;
-  if (options_.idle_timeout.count() == 0) return away;
   for (Place& place : places_) {
-    const bool idle = Clock::now() - place.used >= options_.idle_timeout;
-    if (place.state != State::here || place.decider.use_count() > 1 || !idle) continue;
+    if (place.state != State::here) continue;
+    const bool usable = place.decider->usable();
+    const bool idle = options_.idle_timeout.count() > 0 && !place.pinned &&
+                      Clock::now() - place.used >= options_.idle_timeout;
+    if (usable && (!idle || place.decider.use_count() > 1)) continue;
     place.state = State::away;
     away.push_back(std::exchange(place.decider, nullptr));
+    if (!usable) place.failure = Error{ErrorKind::unavailable, "its file was changed or cut off"};
+    if (!usable) report(place, *place.failure);
   }
   return away;
 }
@@ -121,13 +143,13 @@ std::vector<std::shared_ptr<const Decider>> ModelShelf::put_away_idle() {
 void ModelShelf::serve(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
-    changed_.wait_for(lock, stop, kIdleStep, [&] { return next_wanted() != nullptr; });
+    changed_.wait_for(lock, stop, kLookStep, [&] { return next_wanted() != nullptr; });
     if (Place* place = next_wanted(); place != nullptr && !stop.stop_requested()) {
       load(*place, lock);
     }
-    auto idle = put_away_idle();
+    auto away = put_away();
     lock.unlock();
-    idle.clear();  // unmapping takes time; callers should not wait for it
+    away.clear();  // unmapping takes time; callers should not wait for it
     lock.lock();
   }
 }
@@ -135,27 +157,42 @@ void ModelShelf::serve(std::stop_token stop) {
 void ModelShelf::load(Place& place, std::unique_lock<std::mutex>& lock) {
   place.state = State::loading;
   lock.unlock();
+  auto loaded = load_in_room(place);
+  const Status warm = loaded.ok() && options_.warms_up ? loaded.value()->warm_up() : Status(Done{});
+  lock.lock();
+  place.tried = Clock::now();
+  if (loaded.ok()) {
+    place.decider = std::move(loaded).value();
+    place.state = State::here;
+    place.failure.reset();
+    place.used = Clock::now();
+    place.was_here = true;
+  } else {
+    place.state = State::away;
+    place.failure = std::move(loaded).error();
+  }
+  // A model that cannot be warmed up may answer all the same.
+  report(place, place.failure ? Status(*place.failure) : warm);
+  changed_.notify_all();
+}
+
+// Puts others away until there is memory for it.
+Result<std::shared_ptr<const Decider>> ModelShelf::load_in_room(const Place& place) {
   auto loaded = place.load();
   while (lacks_memory(loaded)) {
-    lock.lock();
+    std::unique_lock lock(mutex_);
     auto oldest = put_away_oldest();
     lock.unlock();
     if (!oldest) break;
     oldest = nullptr;
     loaded = place.load();
   }
-  lock.lock();
-  if (loaded.ok()) {
-    place.decider = std::move(loaded).value();
-    place.state = State::here;
-    place.failure.reset();
-    place.used = Clock::now();
-    first_was_here_ = first_was_here_ || &place == &places_.front();
-  } else {
-    place.state = State::away;
-    place.failure = std::move(loaded).error();
-  }
-  changed_.notify_all();
+  return loaded;
+}
+
+void ModelShelf::report(const Place& place, const Status& status) const {
+  if (!options_.report) return;
+  options_.report(cards_[static_cast<std::size_t>(&place - places_.data())].id, status);
 }
 
 }  // namespace adjudge::serve

@@ -39,6 +39,18 @@ std::vector<ShelfEntry> entries(Memory& memory, std::initializer_list<const char
   return made;
 }
 
+// Waits until all models that are expected are there, or one cannot be.
+Status await_start(const ModelShelf& shelf) {
+  return shelf.await_start(milliseconds(5000)).value_or(Error{ErrorKind::deadline, "too late"});
+}
+
+// What `is` says within two seconds.
+template <class Is>
+bool becomes(const Is& is) {
+  for (int i = 0; i < 1000 && !is(); ++i) std::this_thread::sleep_for(milliseconds(2));
+  return is();
+}
+
 // Asks until the model is there, as clients do that are told to come back.
 std::shared_ptr<const Decider> await(ModelShelf& shelf, const std::string& name) {
   for (int i = 0; i < 1000; ++i) {
@@ -53,7 +65,7 @@ std::shared_ptr<const Decider> await(ModelShelf& shelf, const std::string& name)
 TEST(ModelShelf, TheFirstIsLoadedAtOnceAndTheOthersWhenAskedFor) {
   Memory memory(3);
   ModelShelf shelf(entries(memory, {"a", "b", "c"}), {});
-  ASSERT_TRUE(shelf.await_first().ok());
+  ASSERT_TRUE(await_start(shelf).ok());
   EXPECT_TRUE(shelf.ready());
   EXPECT_EQ(shelf.loaded(), std::vector<int>{0});
   EXPECT_NE(await(shelf, "c"), nullptr);
@@ -107,12 +119,76 @@ TEST(ModelShelf, AnIdleModelIsPutAwayAndComesBackWhenAskedFor) {
   Memory memory(1);
   ModelShelf shelf(entries(memory, {"a"}), {.idle_timeout = milliseconds(1)});
   await(shelf, "a");
-  for (int i = 0; i < 1000 && !shelf.loaded().empty(); ++i) {
-    std::this_thread::sleep_for(milliseconds(2));
-  }
-  EXPECT_TRUE(shelf.loaded().empty());
+  EXPECT_TRUE(becomes([&] { return shelf.loaded().empty(); }));
   EXPECT_TRUE(shelf.ready()) << "it only has to be asked";
   EXPECT_NE(await(shelf, "a"), nullptr);
+}
+
+TEST(ModelShelf, WhatIsPinnedIsLoadedAtOnceAndStays) {
+  Memory memory(3);
+  std::vector<ShelfEntry> made = entries(memory, {"a", "b", "c", "d"});
+  made[2].pinned = true;
+  ModelShelf shelf(std::move(made), {.idle_timeout = milliseconds(1)});
+  ASSERT_TRUE(await_start(shelf).ok());
+  EXPECT_TRUE(shelf.ready());
+  EXPECT_TRUE(becomes([&] { return shelf.loaded() == std::vector<int>{2}; })) << "a is idle";
+  await(shelf, "b");
+  EXPECT_TRUE(becomes([&] { return shelf.loaded() == std::vector<int>{2}; })) << "b is idle";
+}
+
+TEST(ModelShelf, WhatIsPinnedMakesNoRoom) {
+  Memory memory(2);
+  std::vector<ShelfEntry> made = entries(memory, {"a", "b", "c"});
+  made[1].pinned = true;
+  ModelShelf shelf(std::move(made), {});
+  ASSERT_TRUE(await_start(shelf).ok());
+  await(shelf, "a");
+  EXPECT_NE(await(shelf, "c"), nullptr);
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{1, 2}));
+}
+
+TEST(ModelShelf, AModelIsWarmBeforeAnybodyHasIt) {
+  for (const bool warms_up : {false, true}) {
+    const auto decider = std::make_shared<FakeDecider>();
+    ModelShelf shelf(
+        {{.card = {.id = "a"},
+          .load = [&]() -> Loaded { return std::shared_ptr<const Decider>(decider); }}},
+        {.warms_up = warms_up});
+    ASSERT_TRUE(await_start(shelf).ok());
+    EXPECT_EQ(decider->warm_up_count, warms_up ? 1 : 0);
+  }
+}
+
+TEST(ModelShelf, AModelWhoseFileHasChangedIsTakenAwayEvenFromThoseWhoUseIt) {
+  std::atomic<bool> file_is_whole = true;
+  std::mutex mutex;
+  std::vector<std::string> reported;
+  const auto load = [&]() -> Loaded {
+    if (!file_is_whole) return Error{ErrorKind::bad_model, "cut off"};
+    return std::shared_ptr<const Decider>(std::make_shared<FakeDecider>());
+  };
+  const auto report = [&](const std::string& id, const Status& status) {
+    std::lock_guard lock(mutex);
+    reported.push_back(id + ": " + (status.ok() ? "loaded" : status.error().message()));
+  };
+  ModelShelf shelf({{.card = {.id = "a"}, .load = load}},
+                   {.retry_pause = milliseconds(10), .report = report});
+  const auto used = await(shelf, "a");
+  file_is_whole = false;
+  static_cast<const FakeDecider&>(*used).is_usable = false;
+  EXPECT_TRUE(becomes([&] { return !shelf.ready(); }));
+  const Loaded found = shelf.find("a");
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().kind, ErrorKind::unavailable);
+  file_is_whole = true;
+  EXPECT_TRUE(becomes([&] { return shelf.ready(); })) << "nobody has to ask for it";
+  EXPECT_NE(await(shelf, "a"), used);
+  std::lock_guard lock(mutex);
+  ASSERT_GE(reported.size(), 4u);
+  EXPECT_EQ(reported[0], "a: loaded");
+  EXPECT_EQ(reported[1], "a: its file was changed or cut off");
+  EXPECT_EQ(reported[2], "a: cut off");
+  EXPECT_EQ(reported.back(), "a: loaded");
 }
 
 TEST(ModelShelf, AModelThatCannotBeLoadedSaysSoAndIsTriedAgain) {
@@ -123,7 +199,7 @@ TEST(ModelShelf, AModelThatCannotBeLoadedSaysSoAndIsTriedAgain) {
          return std::shared_ptr<const Decider>(std::make_shared<FakeDecider>());
        }}};
   ModelShelf shelf(std::move(broken), {});
-  const Status first = shelf.await_first();
+  const Status first = await_start(shelf);
   ASSERT_FALSE(first.ok());
   EXPECT_EQ(first.error().kind, ErrorKind::bad_model);
   const Loaded found = shelf.find("a");

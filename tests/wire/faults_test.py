@@ -1,13 +1,17 @@
-"""What peers do to a server that lives: rude, slow, large, many, gone. Over the real program."""
+"""What peers and machines do to a server that lives: rude, slow, large, many, gone; disks that are
+full, files that are cut off, clocks that jump. Over the real program."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
+from pathlib import Path
 
 from served import Served, arguments, decision, request
 
@@ -233,6 +237,355 @@ class Ends(unittest.TestCase):
         self.assertIn("tokens=", log)
         self.assertIn(" GET - 404 ", log)
         self.assertNotIn("secret", log)
+
+
+# Every look at the clock on the wall finds another year; the steady one is left alone.
+JUMPING_CLOCK = r"""
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long jump(void) {
+  static long looks;
+  return __sync_add_and_fetch(&looks, 1) % 2 ? 31536000L : -31536000L;
+}
+int clock_gettime(clockid_t clock, struct timespec* time) {
+  int result = (int)syscall(SYS_clock_gettime, clock, time);
+  if (clock == CLOCK_REALTIME) time->tv_sec += jump();
+  return result;
+}
+int gettimeofday(struct timeval* now, void* zone) {
+  struct timespec time;
+  (void)zone;
+  clock_gettime(CLOCK_REALTIME, &time);
+  now->tv_sec = time.tv_sec;
+  now->tv_usec = time.tv_nsec / 1000;
+  return 0;
+}
+"""
+
+
+class Machine(unittest.TestCase):
+    """What the machine does to the server: a clear error, and a server that goes on."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def served(self, model, *flags, **others):
+        server = Served(OPTIONS.program, str(model), *flags, **others)
+        self.addCleanup(lambda: server.process.poll() is None and server.end())
+        return server
+
+    def copy_of(self, model):
+        return Path(shutil.copy(model, self.folder))
+
+    def ask(self, server, data):
+        with server.connect() as peer:
+            return peer.ask(data)
+
+    def ask_model(self, server, model, state="some text"):
+        return self.ask(server, post(json.dumps({"model": Path(model).stem,
+                                                 **json.loads(decision(state))})))
+
+    def wait_for(self, server, path, status):
+        for _ in range(300):
+            answer = self.ask(server, request("GET", path))
+            if answer.status == status:
+                return answer
+            time.sleep(0.05)
+        self.fail(f"{path} is still {answer.status}, not {status}")
+
+    def spoil_while_asked(self, spoil):
+        """Every answer while the file is spoiled is the right one or 503; afterwards all are 503."""
+        model = self.copy_of(OPTIONS.model)
+        other = model.with_name("other.gguf")
+        shutil.copy(OPTIONS.model, other)
+        server = self.served(model, "--model", str(other), "--pin", "other",
+                             "--snapshot-cache", "0")
+        right = self.ask_model(server, model).json()["answers"]
+        seen, wrong = set(), []
+
+        def go_on():
+            end = time.monotonic() + 1.5
+            while time.monotonic() < end:
+                answer = self.ask_model(server, model)
+                seen.add(answer.status)
+                if answer.status == 200 and answer.json()["answers"] != right:
+                    wrong.append(answer.body)
+
+        threads = [threading.Thread(target=go_on) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        whole = model.read_bytes()
+        spoil(model)
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+        self.assertEqual(seen, {200, 503})
+        self.assertEqual(self.ask_model(server, model).status, 503)
+        self.assertNotIn(str(self.folder), self.ask_model(server, model).body.decode())
+        self.assertEqual(self.ask(server, request("GET", "/health")).status, 200)
+        self.wait_for(server, "/ready", 503)
+        self.assertEqual(self.ask_model(server, other).json()["answers"], right)
+        model.write_bytes(whole)
+        self.wait_for(server, "/ready", 200)
+        self.assertEqual(self.ask_model(server, model).json()["answers"], right)
+        self.assertEqual(server.end(), 0)
+        self.assertIn(f"{model.stem}: its file was changed or cut off", server.logged)
+
+    def test_a_model_cut_off_while_served_gives_no_wrong_answer(self):
+        self.spoil_while_asked(lambda path: os.truncate(path, path.stat().st_size // 2))
+
+    def test_a_model_emptied_while_served_gives_no_wrong_answer(self):
+        self.spoil_while_asked(lambda path: os.truncate(path, 0))
+
+    def test_a_model_written_over_while_served_gives_no_wrong_answer(self):
+        def write_over(path):
+            with open(path, "r+b") as file:
+                size = path.stat().st_size
+                file.seek(size // 2)
+                file.write(bytes(size // 4))
+        self.spoil_while_asked(write_over)
+
+    def test_another_model_of_the_same_name_is_not_served_under_the_old_card(self):
+        model = self.copy_of(OPTIONS.model)
+        server = self.served(model)
+        self.assertEqual(self.ask_model(server, model).status, 200)
+        model.write_bytes((Path(OPTIONS.model).parent / "tiny-kev-f32.gguf").read_bytes())
+        self.wait_for(server, "/ready", 503)
+        self.assertEqual(self.ask_model(server, model).status, 503)
+        self.assertEqual(server.end(), 0)
+        self.assertIn("is another model than when the server started", server.logged)
+
+    def test_an_unreadable_model_is_named_and_the_others_go_on(self):
+        gone = self.copy_of(OPTIONS.model).rename(self.folder / "gone.gguf")
+        server = self.served(OPTIONS.model, "--model", str(gone))
+        gone.write_bytes(b"GGUF and nothing that follows")
+        for _ in range(100):
+            answer = self.ask_model(server, gone)
+            self.assertEqual(answer.status, 503)
+            if b"could not be loaded" in answer.body:
+                break
+            time.sleep(0.02)
+        self.assertNotIn(str(self.folder), answer.body.decode())
+        self.assertEqual(self.ask_model(server, OPTIONS.model).status, 200)
+        self.assertEqual(server.end(), 0)
+        self.assertIn(f"gone: {gone}: ", server.logged)
+
+    def test_a_server_that_cannot_read_its_model_says_why(self):
+        for content, said in [(b"", "expected"), (b"GGUF", "expected"), (None, "no such file")]:
+            model = self.folder / "model.gguf"
+            model.unlink(missing_ok=True)
+            if content is not None:
+                model.write_bytes(content)
+            ended = subprocess.run([OPTIONS.program, "serve", "--model", str(model), "--port", "0"],
+                                   capture_output=True, text=True, timeout=30)
+            self.assertGreater(ended.returncode, 0)
+            self.assertIn(said, ended.stderr)
+            self.assertIn(str(model), ended.stderr)
+
+    def test_memory_that_is_short_is_told_and_the_server_goes_on(self):
+        server = self.served(OPTIONS.model, "--memory", "4MB", "--snapshot-cache", "0")
+        large = self.ask_model(server, OPTIONS.model, "word " * 1000)
+        self.assertEqual(large.status, 503)
+        self.assertIn("memory budget", large.json()["detail"]["message"])
+        self.assertIn("retry-after", large.headers)
+        self.assertEqual(self.ask_model(server, OPTIONS.model).status, 200)
+        self.assertEqual(server.end(), 0)
+
+    def test_a_model_that_does_not_fit_the_memory_is_refused_by_name(self):
+        ended = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",
+                                "--memory", "10KB"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("memory budget", ended.stderr)
+
+    def test_a_full_disk_ends_the_decision_log_and_nothing_else(self):
+        server = self.served(OPTIONS.model, "--decision-log", "/dev/full")
+        for _ in range(3):
+            self.assertEqual(self.ask_model(server, OPTIONS.model).status, 200)
+        self.assertEqual(server.end(), 0)
+        self.assertEqual(server.logged.count("No space left on device"), 1)
+
+    def test_killed_under_load_it_starts_again_as_if_nothing_had_been(self):
+        log = self.folder / "decisions.jsonl"
+        server = self.served(OPTIONS.model, "--decision-log", str(log))
+        right = self.ask_model(server, OPTIONS.model).json()["answers"]
+
+        def ask_until_it_dies():
+            try:
+                while True:
+                    self.ask_model(server, OPTIONS.model)
+            except (OSError, AttributeError):
+                pass
+
+        threads = [threading.Thread(target=ask_until_it_dies) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        server.process.kill()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(server.wait(), -signal.SIGKILL)
+        again = self.served(OPTIONS.model, "--decision-log", str(log), port=server.port)
+        self.assertEqual(self.ask_model(again, OPTIONS.model).json()["answers"], right)
+        self.assertEqual(again.end(), 0)
+        replayed = subprocess.run([OPTIONS.program, "replay", "--model", OPTIONS.model, str(log)],
+                                  capture_output=True, timeout=60)
+        report = json.loads(replayed.stdout)
+        self.assertLessEqual(report["broken_lines"], 1)
+        self.assertGreater(report["without_request"], 8)
+
+    def test_a_clock_that_jumps_changes_nothing(self):
+        compiler = shutil.which("cc")
+        if compiler is None:
+            self.skipTest("there is no C compiler")
+        source, library = self.folder / "clock.c", self.folder / "clock.so"
+        source.write_text(JUMPING_CLOCK)
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+        right = self.ask_model(self.served(OPTIONS.model), OPTIONS.model).json()["answers"]
+        server = self.served(OPTIONS.model, "--idle-unload", "600", "--header-timeout", "1",
+                             environment={"LD_PRELOAD": str(library),
+                                          "ASAN_OPTIONS": "verify_asan_link_order=0"})
+        data = request("POST", "/v1/systemone", decision("some text"), ["x-deadline-ms: 60000"])
+        with server.connect() as peer:
+            for _ in range(20):
+                answer = peer.ask(data)
+                self.assertEqual(answer.status, 200)
+                self.assertEqual(answer.json()["answers"], right)
+                self.assertLess(float(answer.headers["server-timing"].rsplit("=", 1)[1]), 30_000)
+        with server.connect() as peer:
+            peer.send("GET /hea")
+            self.assertEqual(peer.receive().status, 408)
+        self.assertEqual(server.end(), 0)
+        self.assertRegex(server.logged, r"(?m)^202\d|^20[3-9]\d", "the log has the wall's time")
+
+
+class Limits(unittest.TestCase):
+    """Every limit of docs/operating.md is a flag, and the flag is kept."""
+
+    def served(self, *flags):
+        server = Served(OPTIONS.program, OPTIONS.model, *flags)
+        self.addCleanup(lambda: server.process.poll() is None and server.end())
+        return server
+
+    def ask(self, server, data):
+        with server.connect() as peer:
+            return peer.ask(data)
+
+    def ask_at_once(self, server, count):
+        """The statuses of so many requests, all sent before the first answer is read."""
+        peers = [server.connect() for _ in range(count)]
+        for i, peer in enumerate(peers):
+            peer.send(post(decision(f"text {i} " * 300)))
+        answers = [peer.receive() for peer in peers]
+        for peer in peers:
+            peer.leave()
+        return [answer.status for answer in answers]
+
+    def passes(self, server):
+        """How many requests each pass held, as the log tells."""
+        self.assertEqual(server.end(), 0)
+        return [int(line.split("together=")[1].split()[0])
+                for line in server.logged.splitlines() if "together=" in line]
+
+    def seconds_until_closed(self, peer):
+        begin = time.monotonic()
+        while peer.receive():
+            pass
+        return time.monotonic() - begin
+
+    def test_connections(self):
+        server = self.served("--connections", "1")
+        with server.connect() as first:
+            self.assertEqual(first.ask(request("GET", "/health")).status, 200)
+            with server.connect() as second:
+                self.assertEqual(second.receive().status, 503)
+
+    def test_bytes_of_a_body(self):
+        server = self.served("--body-bytes", "1KB")
+        self.assertEqual(self.ask(server, post(decision("x" * 500))).status, 200)
+        self.assertEqual(self.ask(server, post(decision("x" * 1200))).status, 413)
+
+    def test_bytes_of_all_bodies(self):
+        server = self.served("--all-body-bytes", "10KB")
+        with server.connect() as first:
+            first.send(post(decision("x" * 9000))[:-1])
+            time.sleep(0.2)
+            self.assertEqual(self.ask(server, post(decision("x" * 5000))).status, 503)
+        self.assertEqual(self.ask(server, post(decision("x"))).status, 200)
+
+    def test_requests_that_wait(self):
+        statuses = self.ask_at_once(self.served("--queue-requests", "2"), 40)
+        self.assertEqual(set(statuses), {200, 429})
+
+    def test_tokens_that_wait(self):
+        statuses = self.ask_at_once(self.served("--queue-tokens", "1000"), 40)
+        self.assertEqual(set(statuses), {200, 429})
+
+    def test_what_is_decided_together(self):
+        for flags, most in [([], 32), (["--pass-requests", "3"], 3), (["--pass-tokens", "10"], 1)]:
+            server = self.served(*flags)
+            self.assertEqual(set(self.ask_at_once(server, 40)), {200})
+            together = self.passes(server)
+            self.assertLessEqual(max(together), most)
+            self.assertEqual(max(together) > 1, most > 1)
+
+    def test_times_that_peers_may_take(self):
+        server = self.served("--idle-timeout", "1", "--header-timeout", "1", "--body-timeout", "1")
+        for sent in [b"", b"GET /hea", post(decision("x"))[:-1]]:
+            with server.connect() as peer:
+                peer.send(sent)
+                self.assertLess(0.5, self.seconds_until_closed(peer))
+        self.assertEqual(server.end(), 0)
+
+    def test_the_time_to_read_an_answer(self):
+        server = self.served("--write-timeout", "1")
+        asked = 2000
+        with server.connect() as peer:
+            threading.Thread(target=peer.send, args=(request("GET", "/openapi.json") * asked,),
+                             daemon=True).start()
+            time.sleep(3)
+            answered = 0
+            try:
+                while peer.receive():
+                    answered += 1
+            except (OSError, AttributeError, ValueError):
+                pass
+        self.assertLess(answered, asked)
+        self.assertEqual(server.end(), 0)
+
+    def test_the_time_to_end(self):
+        server = self.served("--drain-timeout", "1")
+        with server.connect() as peer:
+            peer.send(post(decision("x"))[:-5])
+            time.sleep(0.2)
+            begin = time.monotonic()
+            self.assertEqual(server.end(), 0)
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertIn("1 connections were cut off", server.logged)
+
+    def test_what_is_pinned_is_there_and_stays(self):
+        second = str(Path(OPTIONS.model).parent / "tiny-kev-f32.gguf")
+        server = self.served("--model", second, "--pin", "tiny-kev-f32", "--idle-unload", "1")
+        time.sleep(2)
+        there = self.ask(server, request("GET", "/api/ps")).json()["models"]
+        self.assertEqual([model["name"] for model in there], ["tiny-kev-f32"])
+        self.assertEqual(server.end(), 0)
+        self.assertIn("tiny-kev-f32 is loaded", server.logged)
+        refused = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",
+                                  "--pin", "other"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--pin other", refused.stderr)
+
+    def test_a_model_that_cannot_be_warmed_up_is_served_and_the_log_says_why(self):
+        for flags in [[], ["--warm-up"]]:
+            server = self.served("--memory", "2MB", *flags)
+            self.assertEqual(self.ask(server, request("GET", "/ready")).status, 200)
+            self.assertEqual(server.end(), 0)
+            self.assertEqual("wanted for the memories of this pass" in server.logged, bool(flags))
 
 
 if __name__ == "__main__":

@@ -19,10 +19,10 @@ def arguments():
 class Served:
     """A running server; its log is `logged` once it has ended."""
 
-    def __init__(self, program, model, *flags, environment=()):
+    def __init__(self, program, model, *flags, environment=(), port=0):
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [program, "serve", "--model", model, "--port", "0", "--threads", "1",
+            [program, "serve", "--model", model, "--port", str(port), "--threads", "1",
              "--precision", "f32", *flags],
             stdout=subprocess.PIPE, stderr=self.log, text=True,
             env={**os.environ, **dict(environment)})

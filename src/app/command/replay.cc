@@ -31,6 +31,7 @@ struct Report {
   int compared = 0;
   int without_request = 0;
   int refused = 0;  // by this model
+  int broken_lines = 0;
   int choices_changed = 0;
   double largest_difference = 0;
   std::string where;  // id and question of that difference
@@ -85,7 +86,12 @@ void compare(const Value& line, const Response& response, Report& report) {
 
 Status replay_line(const Model& model, const CompileOptions& compile, const Requests& requests,
                    const std::string& text, Report& report) {
-  ADJ_TRY(const Value line, json::parse(text));
+  const Result<Value> parsed = json::parse(text);
+  if (!parsed.ok()) {  // the disk was full, or the server was killed
+    ++report.broken_lines;
+    return Done{};
+  }
+  const Value& line = parsed.value();
   std::string body = text_of(line, "body");
   if (const auto found = requests.find(text_of(line, "request")); body.empty()) {
     if (found == requests.end()) {
@@ -111,6 +117,7 @@ void print(const Model& model, const Report& report) {
                                     {"compared", json::integer(report.compared)},
                                     {"without_request", json::integer(report.without_request)},
                                     {"refused", json::integer(report.refused)},
+                                    {"broken_lines", json::integer(report.broken_lines)},
                                     {"choices_changed", json::integer(report.choices_changed)},
                                     {"largest_difference", json::real(report.largest_difference)},
                                     {"where", json::string(report.where)}});

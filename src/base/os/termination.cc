@@ -26,9 +26,18 @@ void mask(int how) {
 TerminationSignals::TerminationSignals() {
   mask(SIG_BLOCK);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 TerminationSignals::~TerminationSignals() { mask(SIG_UNBLOCK); }
+
+bool TerminationSignals::arrived() {
+  const sigset_t set = termination_set();
+  const timespec now{};
+  if (sigtimedwait(&set, nullptr, &now) < 0) return false;
+  mask(SIG_UNBLOCK);
+  return true;
+}
 
 void TerminationSignals::wait() {
   const sigset_t set = termination_set();

@@ -3,8 +3,9 @@
 
 namespace adjudge {
 
-// While it lives, TERM and INT wait until somebody asks; writing to a pipe that nobody reads is an
-// error like any other. Made before the first thread, since threads inherit what is blocked.
+// While it lives, TERM and INT wait until somebody asks; writing to a pipe that nobody reads, or
+// more than a file may hold, is an error like any other. Made before the first thread, since
+// threads inherit what is blocked.
 class TerminationSignals {
  public:
   TerminationSignals();
@@ -12,6 +13,8 @@ class TerminationSignals {
   TerminationSignals(const TerminationSignals&) = delete;
   TerminationSignals& operator=(const TerminationSignals&) = delete;
 
+  // Whether a signal has come; it is taken as by wait().
+  bool arrived();
   // Returns at the first signal. From then on a second one ends the process at once.
   void wait();
 };
