@@ -2,10 +2,12 @@
 // A backbone knows tokens, positions and its own memory; nothing of questions, prompts or heads.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "adjudge/result.h"
 #include "base/hidden_rows.h"
@@ -33,6 +35,11 @@ class Memory {
   virtual ~Memory() = default;
   virtual int length() const = 0;         // positions held, ancestors included
   virtual std::size_t bytes() const = 0;  // own, without ancestors
+
+  // Its own bytes, for another process of the same build: `fill` makes an empty memory of the same
+  // options, with no more room than tokens, into a copy; false when that is not what they are.
+  virtual std::vector<std::span<const std::byte>> contents() const = 0;
+  virtual bool fill(std::span<const std::byte> contents) = 0;
 };
 
 struct MemoryOptions {

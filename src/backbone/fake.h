@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 
 #include "backbone/backbone.h"
 #include "base/check.h"
@@ -63,6 +64,15 @@ class FakeBackbone final : public Backbone {
     std::uint64_t hash = 0xCBF29CE484222325u;
     int length() const override { return (parent ? parent->length() : 0) + count; }
     std::size_t bytes() const override { return sizeof *this; }
+    std::vector<std::span<const std::byte>> contents() const override {
+      return {std::as_bytes(std::span(&hash, 1))};
+    }
+    bool fill(std::span<const std::byte> contents) override {
+      if (contents.size() != sizeof hash) return false;
+      std::memcpy(&hash, contents.data(), sizeof hash);
+      count = room;
+      return true;
+    }
   };
 
   BackboneTraits traits_;

@@ -1,6 +1,7 @@
 #include "backbone/sequence_memory.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/check.h"
 #include "base/size.h"
@@ -41,6 +42,21 @@ void SequenceMemory::take(int count) {
   count_ += count;
   // The state of a leaf that is evaluated in one go has no reader, so it is never stored.
   if (awaits_more()) recurrence_.ensure(shape_.bytes_fixed() / sizeof(float));
+}
+
+std::vector<std::span<const std::byte>> SequenceMemory::contents() const {
+  return {std::as_bytes(key_values_.span()), std::as_bytes(recurrence_.span())};
+}
+
+bool SequenceMemory::fill(std::span<const std::byte> contents) {
+  CHECK(count_ == 0);
+  take(room());
+  if (contents.size() != bytes()) return false;
+  for (const std::span<float> part : {key_values_.span(), recurrence_.span()}) {
+    if (!part.empty()) std::memcpy(part.data(), contents.data(), part.size_bytes());
+    contents = contents.subspan(part.size_bytes());
+  }
+  return true;
 }
 
 void SequenceMemory::append_runs(int attention_layer, int own_count,

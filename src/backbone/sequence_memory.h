@@ -32,6 +32,8 @@ class SequenceMemory final : public Memory {
 
   int length() const override { return begin() + count_; }
   std::size_t bytes() const override { return key_values_.bytes() + recurrence_.bytes(); }
+  std::vector<std::span<const std::byte>> contents() const override;
+  bool fill(std::span<const std::byte> contents) override;
 
   // The position of the first own token.
   int begin() const { return parent_ == nullptr ? 0 : parent_->length(); }

@@ -141,6 +141,7 @@ Reuse find_kept(const Evaluator& evaluator, std::span<const Prompt* const> promp
     if (segment.continued) {
       reuse.kept[at(i)] = evaluator.runtime.snapshots().find(
           evaluator.owner, {*prompts[at(segment.prompt)], segment.end});
+      if (reuse.kept[at(i)]) evaluator.runtime.snapshots().count_hit();
     }
     const bool wanted_by_child = child_continues[at(i)] && !reuse.kept[at(i)];
     reuse.evaluated[at(i)] = !segment.wanted.empty() || wanted_by_child;

@@ -25,9 +25,10 @@ struct RuntimeOptions {
 
 class Runtime {
  public:
-  // The process's own. Options take effect until the first job has run; after that they are
-  // refused.
+  // The process's own.
   static Runtime& process();
+  // Limits of bytes take effect at once, whenever they are set. Another number of threads is
+  // refused (unavailable) once the workers exist, and then nothing changes.
   Status configure(const RuntimeOptions& options);
 
   explicit Runtime(const RuntimeOptions& options = {});

@@ -106,9 +106,13 @@ std::shared_ptr<const Memory> SnapshotCache::find(Owner owner, const Beginning& 
   const std::uint64_t hash = RunningHash(owner, beginning.prompt).up_to(beginning.length);
   const Place place = look_up(owner, hash, beginning);
   if (place == entries_.end()) return nullptr;
-  ++counts_.hits;
   entries_.splice(entries_.begin(), entries_, place);
   return place->memory;
+}
+
+void SnapshotCache::count_hit() {
+  std::lock_guard lock(mutex_);
+  ++counts_.hits;
 }
 
 void SnapshotCache::count_miss() {
@@ -116,7 +120,7 @@ void SnapshotCache::count_miss() {
   ++counts_.misses;
 }
 
-void SnapshotCache::keep(Owner owner, const Beginning& beginning,
+bool SnapshotCache::keep(Owner owner, const Beginning& beginning,
                          std::shared_ptr<const Memory> memory, int parent_length,
                          const Memory* parent) {
   std::lock_guard lock(mutex_);
@@ -125,7 +129,7 @@ void SnapshotCache::keep(Owner owner, const Beginning& beginning,
   if (parent != nullptr) {
     const Place found =
         look_up(owner, hash.up_to(parent_length), {beginning.prompt, parent_length});
-    if (found == entries_.end() || found->memory.get() != parent) return;
+    if (found == entries_.end() || found->memory.get() != parent) return false;
     parent_entry = &*found;
     ++parent_entry->child_count;  // from here on it is not evicted
   }
@@ -146,7 +150,7 @@ void SnapshotCache::keep(Owner owner, const Beginning& beginning,
   }
   if (!lease) {
     if (parent_entry != nullptr) --parent_entry->child_count;
-    return;
+    return false;
   }
   entry.lease = std::move(*lease);
   counts_.bytes += entry.bytes;
@@ -154,6 +158,19 @@ void SnapshotCache::keep(Owner owner, const Beginning& beginning,
   const std::uint64_t place_hash = entry.hash;
   entries_.push_front(std::move(entry));
   by_hash_.emplace(place_hash, entries_.begin());
+  return true;
+}
+
+std::vector<SnapshotCache::Snapshot> SnapshotCache::all_of(Owner owner) const {
+  std::lock_guard lock(mutex_);
+  std::vector<Snapshot> snapshots;
+  for (const Entry& entry : entries_) {
+    if (entry.owner != owner) continue;
+    const int parent_length = entry.parent == nullptr ? 0 : count_of(entry.parent->tokens);
+    snapshots.push_back({entry.tokens, entry.token_types, parent_length, entry.memory});
+  }
+  std::ranges::sort(snapshots, {}, [](const Snapshot& snapshot) { return snapshot.tokens.size(); });
+  return snapshots;
 }
 
 bool SnapshotCache::evict_one() {

@@ -52,11 +52,22 @@ class SnapshotCache {
   std::vector<int> kept_lengths(Owner owner, const Prompt& prompt, int length_max) const;
   // The memory at the end of a beginning, or null.
   std::shared_ptr<const Memory> find(Owner owner, const Beginning& beginning);
-  // Keeps a memory if there is room once others are gone. Its parent, at the end of the first
-  // `parent_length` tokens, has to be kept already: bytes that nobody counts must not live on.
-  void keep(Owner owner, const Beginning& beginning, std::shared_ptr<const Memory> memory,
-            int parent_length, const Memory* parent);
+  void count_hit();
   void count_miss();
+  // Keeps a memory if there is room once others are gone, and says whether. Its parent, at the end
+  // of the first `parent_length` tokens, has to be kept already: bytes that nobody counts must not
+  // live on.
+  bool keep(Owner owner, const Beginning& beginning, std::shared_ptr<const Memory> memory,
+            int parent_length, const Memory* parent);
+
+  struct Snapshot {
+    Tokens tokens;
+    std::vector<int> token_types;
+    int parent_length;  // zero: it begins a sequence
+    std::shared_ptr<const Memory> memory;
+  };
+  // Parents before what continues them.
+  std::vector<Snapshot> all_of(Owner owner) const;
 
   // Lets the least recently used go, once; false when nothing is held.
   bool evict_one();

@@ -11,6 +11,8 @@ struct StoredBytes final : Memory {
   explicit StoredBytes(std::size_t count) : byte_count(count) {}
   int length() const override { return 0; }
   std::size_t bytes() const override { return byte_count; }
+  std::vector<std::span<const std::byte>> contents() const override { return {}; }
+  bool fill(std::span<const std::byte>) override { return false; }
   std::size_t byte_count;
 };
 
@@ -49,7 +51,6 @@ TEST_F(SnapshotCacheTest, FindsExactlyWhatWasKept) {
   EXPECT_EQ(find(typed, 3), nullptr);
   EXPECT_EQ(cache_.kept_lengths(owner_, prompt, 4), std::vector<int>{3});
   EXPECT_EQ(cache_.kept_lengths(owner_, prompt, 3), std::vector<int>{});
-  EXPECT_EQ(cache_.counts().hits, 2u);
 }
 
 TEST_F(SnapshotCacheTest, TheLeastRecentlyUsedGoesFirst) {
