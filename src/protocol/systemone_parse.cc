@@ -1,5 +1,6 @@
 // Bytes to a request. Collects faults as it goes, so every check says what it found and goes on.
 
+#include <algorithm>
 #include <optional>
 
 #include "base/size.h"
@@ -18,6 +19,16 @@ bool holds_something(const Value* value) {
   if (absent(value)) return false;
   if (value->is_array()) return !value->items.empty();
   return !value->is_object() || !value->members.empty();
+}
+
+// Whether a message carries a picture or a sound among its parts.
+bool carries_media(const Value& message) {
+  const Value* content = message.find("content");
+  if (content == nullptr) return false;
+  return std::ranges::any_of(content->items, [](const Value& part) {
+    const Value* type = part.find("type");
+    return type != nullptr && (type->text == "image_url" || type->text == "input_audio");
+  });
 }
 
 std::optional<QuestionKind> kind_named(const Value& name) {
@@ -78,6 +89,7 @@ class Reader {
     if (absent(states)) return refuse({"states"}, "missing", "states are required");
     if (!states->is_array()) return refuse({"states"}, "list_type", "states must be a list");
     if (states->items.empty()) refuse({"states"}, "too_short", "0 states, at least 1");
+    for (const Value& state : states->items) refuse_media_in(state);
     rows = std::move(states->items);
   }
 
@@ -126,7 +138,19 @@ class Reader {
 
   void read_state(Value* state, Request& request) {
     if (absent(state)) return refuse({"state"}, "missing", "state is required");
+    refuse_media_in(*state);
     request.state = std::move(*state);
+  }
+
+  // A state may be messages, or an object with messages.
+  void refuse_media_in(const Value& state) {
+    const Value* messages = state.find("messages");
+    const Value& list = messages == nullptr ? state : *messages;
+    for (int i = 0; i < count_of(list.items); ++i) {
+      if (!carries_media(list.items[at(i)])) continue;
+      const Path path = messages == nullptr ? Path{"state"} : Path{"state", "messages"};
+      refuse(path / std::to_string(i), "extra_forbidden", "pictures and sounds are not supported");
+    }
   }
 
   // An answer that has not seen a picture it was sent would look like one that has.

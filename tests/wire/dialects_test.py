@@ -45,6 +45,39 @@ class Dialects(unittest.TestCase):
             self.assertEqual(answer.status, 200)
             self.assertEqual("label_mass" in answer.json()["answers"]["y"], carried)
 
+    # From here on: what llama.cpp's own tests of this wire found or hold, on a text model.
+
+    def llama_status(self, server, body):
+        answer = self.ask(server, body)
+        self.assertEqual(list(answer.json()), ["error"])
+        self.assertEqual(answer.json()["error"]["code"], answer.status)
+        return answer.status
+
+    def test_llama_server_blames_its_model_only_for_media_in_order(self):
+        server = self.served("tiny-openjev-qwen3-f32", "--compat", "llama")
+        picture = "data:image/png;base64,AA=="
+        body = {"state": "s", "questions": {"n": NOUL}}
+        part = {"type": "image_url", "image_url": {"url": picture}}
+        messages = [{"role": "user", "content": [part, {"type": "text", "text": "s"}]}]
+        for status, change in [
+                (501, {"images": [picture]}), (501, {"files": [picture] * 8}),
+                (501, {"state": messages}), (501, {"state": {"messages": messages}}),
+                (400, {"images": [picture] * 9}), (400, {"images": ["https://example.com/a.png"]}),
+                (400, {"images": {"a": picture}}), (400, {"videos": [picture]}),
+                (400, {"images": [picture], "questions": {"n": {"type": "unknown"}}})]:
+            with self.subTest(change):
+                self.assertEqual(self.llama_status(server, {**body, **change}), status)
+        for change in [{"images": []}, {"videos": None}, {"images": None, "files": []}]:
+            self.assertEqual(self.ask(server, {**body, **change}).status, 200)
+
+    def test_llama_server_counts_an_object_state_like_its_json_text(self):
+        server = self.served("tiny-laya-f32", "--compat", "llama")
+        noul = {**NOUL, "criteria": {"false": "no refund", "true": "a refund"}}
+        answers = [self.ask(server, {"state": state, "questions": {"n": noul}}).json()
+                   for state in ({"ticket": "late", "plan": "pro"},
+                                 '{"ticket": "late", "plan": "pro"}')]
+        self.assertEqual(answers[0], answers[1])
+
 
 if __name__ == "__main__":
     OPTIONS = arguments()
