@@ -3,16 +3,13 @@
 // the figure. A multiply-add counts as two operations, of whole numbers too.
 #include <benchmark/benchmark.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/aligned.h"
 #include "base/size.h"
+#include "kernel/ceiling.h"
 #include "kernel/table.h"
 #include "nn/attention.h"
 #include "nn/delta_rule.h"
@@ -44,72 +41,18 @@ std::vector<float> ramp(std::size_t count) {
   return values;
 }
 
-#if defined(__x86_64__)
-
-// Fourteen independent chains in registers: what a core can do at most with such vectors, as they
-// hide a latency of 6 at two a cycle. Instructions are written out, as compilers would add whole
-// numbers up front.
-constexpr int kChains = 14;
-constexpr int kRounds = 1000;
-
-#define ADJ_STEP(instruction, sum) asm volatile(instruction " %1, %1, %0" : "+v"(sum) : "v"(x));
-#define ADJ_PEAK(name, isa, type, start, instruction)                                        \
-  [[gnu::target(isa)]] void name() {                                                         \
-    const type x = start;                                                                    \
-    type a = x, b = x, c = x, d = x, e = x, f = x, g = x, h = x, i = x, j = x, k = x, l = x, \
-         m = x, n = x;                                                                       \
-    for (int round = 0; round < kRounds; ++round) {                                          \
-      ADJ_STEP(instruction, a)                                                               \
-      ADJ_STEP(instruction, b)                                                               \
-      ADJ_STEP(instruction, c)                                                               \
-      ADJ_STEP(instruction, d)                                                               \
-      ADJ_STEP(instruction, e)                                                               \
-      ADJ_STEP(instruction, f)                                                               \
-      ADJ_STEP(instruction, g)                                                               \
-      ADJ_STEP(instruction, h)                                                               \
-      ADJ_STEP(instruction, i)                                                               \
-      ADJ_STEP(instruction, j)                                                               \
-      ADJ_STEP(instruction, k)                                                               \
-      ADJ_STEP(instruction, l)                                                               \
-      ADJ_STEP(instruction, m)                                                               \
-      ADJ_STEP(instruction, n)                                                               \
-    }                                                                                        \
-  }
-ADJ_PEAK(fma_512, "avx512f", __m512, _mm512_set1_ps(0.5f), "vfmadd231ps")
-ADJ_PEAK(bf16_512, "avx512f,avx512bf16", __m512, _mm512_set1_ps(0.5f), "vdpbf16ps")
-ADJ_PEAK(int8_512, "avx512f,avx512vnni", __m512i, _mm512_set1_epi8(1), "vpdpbusd")
-ADJ_PEAK(fma_256, "avx2,fma", __m256, _mm256_set1_ps(0.5f), "vfmadd231ps")
-ADJ_PEAK(int8_256, "avx2,avxvnni", __m256i, _mm256_set1_epi8(1), "%{vex%} vpdpbusd")
-#undef ADJ_PEAK
-#undef ADJ_STEP
-
-struct Peak {
-  const char* level;
-  const char* name;
-  void (*run)();
-  double operations;
-};
-constexpr Peak kPeaks[] = {{"avx2", "f32", fma_256, 2.0 * kRounds* kChains * 8},
-                           {"avxvnni", "int8", int8_256, 2.0 * kRounds* kChains * 32},
-                           {"avx512", "f32", fma_512, 2.0 * kRounds* kChains * 16},
-                           {"avx512vnni", "int8", int8_512, 2.0 * kRounds* kChains * 64},
-                           {"avx512bf16", "bf16", bf16_512, 2.0 * kRounds* kChains * 32}};
-
-void run_peak(benchmark::State& state, const Peak& peak) {
-  for (auto _ : state) peak.run();
-  count_flops(state, peak.operations);
+void run_ceiling(benchmark::State& state, const kernel::Ceiling& ceiling) {
+  for (auto _ : state) ceiling.run();
+  count_flops(state, ceiling.operations);
 }
 
-void add_peak(const std::string& level) {
-  for (const Peak& peak : kPeaks) {
-    if (level != peak.level) continue;
-    benchmark::RegisterBenchmark((level + "/peak/" + peak.name).c_str(), run_peak, peak);
+void add_ceilings(const std::string& level) {
+  for (const kernel::Ceiling& ceiling : kernel::ceilings()) {
+    if (level != ceiling.isa) continue;
+    benchmark::RegisterBenchmark((level + "/peak/" + ceiling.arithmetic).c_str(), run_ceiling,
+                                 ceiling);
   }
 }
-
-#else
-void add_peak(const std::string&) {}
-#endif
 
 void multiply_panel(benchmark::State& state, const kernel::Table& table, int rows) {
   constexpr std::size_t kStride = 1536;
@@ -275,7 +218,7 @@ void add_level(const std::string& level, const kernel::Table& table) {
       });
     }
   };
-  add_peak(level);
+  add_ceilings(level);
   for (const int rows : {1, 8, 25, 64, 256}) {
     const std::string count = "/rows:" + std::to_string(rows);
     add("multiply_panel" + count, multiply_panel, rows);
