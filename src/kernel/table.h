@@ -92,8 +92,6 @@ struct Table {
   void (*gelu)(float* x, int count) = nullptr;
   // gate = gelu(gate) * up
   void (*geglu)(float* gate, const float* up, int count) = nullptr;
-  // x = x / (1 + exp(-x))
-  void (*silu)(float* x, int count) = nullptr;
   // x *= 1 / (1 + exp(-gate))
   void (*sigmoid_gate)(float* x, const float* gate, int count) = nullptr;
   // Rotates pairs (i, i + half) of x by the angles whose cosines and sines are given (half of

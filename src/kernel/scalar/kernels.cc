@@ -257,10 +257,6 @@ void geglu(float* gate, const float* up, int count) {
   for (int i = 0; i < count; ++i) gate[i] = exact_gelu(gate[i]) * up[i];
 }
 
-void silu(float* x, int count) {
-  for (int i = 0; i < count; ++i) x[i] *= sigmoid(x[i]);
-}
-
 void sigmoid_gate(float* x, const float* gate, int count) {
   for (int i = 0; i < count; ++i) x[i] *= sigmoid(gate[i]);
 }
@@ -346,7 +342,6 @@ void improve(Table& table) {
   table.swiglu = swiglu;
   table.gelu = gelu;
   table.geglu = geglu;
-  table.silu = silu;
   table.sigmoid_gate = sigmoid_gate;
   table.rotate_halves = rotate_halves;
   table.delta_step = delta_step;

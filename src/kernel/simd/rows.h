@@ -132,13 +132,6 @@ struct RowOperations {
     });
   }
 
-  static void silu(float* x, int count) {
-    for_each(count, x, [=](int i, int lanes) {
-      const Floats own = load(x + i, lanes);
-      return gated<V>(own, own);
-    });
-  }
-
   static void sigmoid_gate(float* x, const float* gate, int count) {
     for_each(count, x,
              [=](int i, int lanes) { return gated<V>(load(x + i, lanes), load(gate + i, lanes)); });
@@ -178,7 +171,6 @@ void improve_rows(Table& table) {
   table.swiglu = Rows::swiglu;
   table.gelu = Rows::gelu;
   table.geglu = Rows::geglu;
-  table.silu = Rows::silu;
   table.sigmoid_gate = Rows::sigmoid_gate;
   table.rotate_halves = Rows::rotate_halves;
   table.convolve_silu = Rows::convolve_silu;
