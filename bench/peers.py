@@ -198,7 +198,7 @@ def peer_rate(program, flags, length, *more):
     done = subprocess.run([program, "-m", flags.model, "-t", str(flags.threads), "-p", str(length), "-n", "0", "-r", "3", "-o",
                            "json", *more], capture_output=True, text=True, check=False)
     try:
-        rates = json.loads(done.stdout[done.stdout.index("["):])[0]["samples_ts"]
+        rates = json.loads(done.stdout[done.stdout.index("[\n"):])[0]["samples_ts"]
     except (ValueError, IndexError, KeyError):
         return None
     return sorted(rates)[len(rates) // 2]
