@@ -74,7 +74,10 @@ Result<Calibration> read_calibration(const gguf::Metadata& metadata, BucketSchem
 
 Result<std::vector<double>> softmax(std::span<const double> logits, double temperature) {
   CHECK(!logits.empty() && temperature > 0);
-  if (!all_finite(logits)) return Error{ErrorKind::internal, "a logit is not finite"};
+  if (!all_finite(logits)) {
+    return Error{ErrorKind::bad_model,
+                 "the network gave a logit that is not finite: its weights are damaged"};
+  }
   const double top = *std::max_element(logits.begin(), logits.end());
   std::vector<double> values;
   double sum = 0;

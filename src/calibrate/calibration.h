@@ -34,7 +34,7 @@ struct Calibration {
 
 Result<Calibration> read_calibration(const gguf::Metadata& metadata, BucketScheme buckets);
 
-// exp((s - max s) / T), normalised. Refuses (internal) logits that are not finite.
+// exp((s - max s) / T), normalised. Refuses (bad_model) logits that are not finite.
 Result<std::vector<double>> softmax(std::span<const double> logits, double temperature);
 
 // TypeSafe's published confidences; sources in calibration.cc.

@@ -132,7 +132,7 @@ TEST(Softmax, RefusesWhatIsNotFinite) {
   for (const double odd : {std::nan(""), kInfinity, -kInfinity}) {
     const auto refused = softmax(Values{0, odd}, 1);
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().kind, ErrorKind::internal);
+    EXPECT_EQ(refused.error().kind, ErrorKind::bad_model);
   }
 }
 

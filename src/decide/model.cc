@@ -5,6 +5,7 @@
 
 #include "base/try.h"
 #include "family/sidecar.h"
+#include "json/print.h"
 
 namespace adjudge {
 
@@ -82,7 +83,8 @@ std::vector<FormatArithmetic> describe_arithmetic(const gguf::File& file,
 Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& path,
                                                    const ModelOptions& options) {
   std::unique_ptr<ModelFile> model(new ModelFile);
-  model->name_ = std::filesystem::path(path).stem().string();
+  // Clients and metrics want UTF-8; names of files may be anything.
+  model->name_ = json::valid_utf8(std::filesystem::path(path).stem().string());
   ADJ_TRY(model->file_, gguf::File::open(path));
   const gguf::File& file = *model->file_;
   model->fingerprint_ = file.fingerprint();

@@ -55,18 +55,50 @@ char short_escape(char c) {
   }
 }
 
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+// Bytes of the UTF-8 character that `text` begins with; zero where it begins with none
+// (The Unicode Standard, table 3-7).
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead < 0xc2 || lead > 0xf4) return 0;
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  // Neither what a shorter form can say, nor surrogates, nor what is behind the last code point.
+  const unsigned second_min = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned second_max = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+  if (byte(1) < second_min || byte(1) > second_max) return 0;
+  for (std::size_t i = 2; i < bytes; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  return bytes;
+}
+
+// Appends the character that `text` begins with, or what stands for a byte that begins none;
+// returns how many bytes it was.
+std::size_t append_character(std::string_view text, std::string& out) {
+  const std::size_t bytes = character_bytes(text);
+  out += bytes == 0 ? kReplacement : text.substr(0, bytes);
+  return std::max<std::size_t>(bytes, 1);
+}
+
 void append_quoted(std::string_view text, std::string& out) {
   constexpr char kDigits[] = "0123456789abcdef";
   out += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (const char letter = short_escape(c)) {
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text[0]);
+    std::size_t bytes = 1;
+    if (const char letter = short_escape(text[0])) {
       out += {'\\', letter};
     } else if (byte < 0x20) {
       out += {'\\', 'u', '0', '0', kDigits[byte >> 4], kDigits[byte & 15]};
     } else {
-      out += c;
+      bytes = append_character(text, out);
     }
+    text.remove_prefix(bytes);
   }
   out += '"';
 }
@@ -158,6 +190,12 @@ std::string print(const Value& value, Flavour flavour) {
   Writer writer(style);
   writer.write(style.sorted ? sorted(value) : value);
   return std::move(writer).take();
+}
+
+std::string valid_utf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) text.remove_prefix(append_character(text, out));
+  return out;
 }
 
 std::string quote(std::string_view text) {

@@ -1,4 +1,5 @@
-// Values back to text, byte for byte as Python's json module prints them.
+// Values back to text, byte for byte as Python's json module prints them. What is not UTF-8 (a
+// file's name, a string of a model file) is printed as U+FFFD: the text is always valid JSON.
 #pragma once
 
 #include <string>
@@ -20,6 +21,9 @@ std::string print(const Value& value, Flavour flavour);
 
 // A JSON string literal, quotes included.
 std::string quote(std::string_view text);
+
+// The text with every byte that is no part of a UTF-8 character replaced by U+FFFD.
+std::string valid_utf8(std::string_view text);
 
 // Python's repr of a float: shortest digits that read back, "1.0", "1e+16", "1e-07".
 std::string python_repr(double value);

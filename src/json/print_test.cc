@@ -54,6 +54,29 @@ TEST(Quote, LeavesEverythingButQuotesBackslashesAndControlsAlone) {
   EXPECT_EQ(quote("a/\"\\\n\x01\x7f\xc3\xa9"), "\"a/\\\"\\\\\\n\\u0001\x7f\xc3\xa9\"");
 }
 
+TEST(Print, WhatIsNotUtf8IsReplacedByteByByte) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"a\xff z", "a\ufffd z"},
+      {"\x80", "\ufffd"},
+      {"\xc3", "\ufffd"},
+      {"\xc0\xaf", "\ufffd\ufffd"},                      // '/', spelled too long
+      {"\xe0\x80\xaf", "\ufffd\ufffd\ufffd"},            // ... and longer
+      {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},            // a surrogate
+      {"\xf4\x90\x80\x80", "\ufffd\ufffd\ufffd\ufffd"},  // behind the last code point
+      {"\xf0\x9f\x98", "\ufffd\ufffd\ufffd"},            // cut
+      {"\xe2\x82(", "\ufffd\ufffd("},
+      {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xee\x80\x80", "\u00e9\u20ac\U0001f600\ue000"},
+  };
+  for (const auto& [text, shown] : cases) {
+    EXPECT_EQ(valid_utf8(text), shown);
+    EXPECT_EQ(quote(text), "\"" + std::string(shown) + "\"");
+    const auto again = parse(print(object({{text, string(text)}}), Flavour::compact));
+    ASSERT_TRUE(again.ok()) << again.error().message();
+    EXPECT_EQ(again.value().members[0].key, shown);
+    EXPECT_EQ(again.value().members[0].value.text, shown);
+  }
+}
+
 TEST(Sorted, OrdersMembersByCodePointAtEveryDepth) {
   const Value value = parse(R"({"b": [{"z": 1, "y": 2}], "\ud83d\ude00": 1, "\uffff": 2})").value();
   EXPECT_EQ(print(sorted(value), Flavour::py),
