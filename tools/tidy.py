@@ -170,6 +170,17 @@ def posix(tree):
                 yield file, line, f"{name} belongs into base/os/"
 
 
+def wall_clock(tree):
+    """Somebody sets it, and it jumps: whatever waits or measures takes the steady clock."""
+    clock = re.compile(r"\b(?:system_clock|high_resolution_clock|utc_clock|CLOCK_REALTIME|gettimeofday)\b"
+                       r"|\btime\s*\(\s*(?:nullptr|NULL|0)\s*\)")
+    for file in tree.cxx:
+        if file.stage is None or file.is_test:
+            continue
+        for line, match in file.search(clock, file.code):
+            yield file, line, f"{match[0]} jumps when somebody sets the clock: take steady_clock"
+
+
 def silence(tree):
     loud = re.compile(r"\b(?:secure_)?getenv\b|\bsetenv\b|\benviron\b|\bstd::(?:cout|cerr|clog)\b"
                       r"|\b(?:v|f|vf)?printf\b|\bf?puts\b|\bputchar\b|\bperror\b"
@@ -360,6 +371,7 @@ RULES = {
     "type-names": type_names,
     "kernel-headers": kernel_headers,
     "posix": posix,
+    "wall-clock": wall_clock,
     "silence": silence,
     "state-word": state_word,
     "tested": tested,

@@ -53,6 +53,11 @@ class Rules(unittest.TestCase):
         self.expect([], {"src/base/os/a.cc": "#include <unistd.h>\n"})
         self.expect(["posix"], {"src/engine/a.cc": "#include <sys/mman.h>\n"})
 
+    def test_times_are_measured_with_a_clock_that_does_not_jump(self):
+        for line in ("std::chrono::system_clock::now();", "time(nullptr);", "f(CLOCK_REALTIME);"):
+            self.expect(["wall-clock"], {"src/serve/a.cc": line + "\n"})
+        self.expect([], {"src/serve/a.cc": "std::chrono::steady_clock::now(); response_time(0);\n"})
+
     def test_only_the_program_talks(self):
         for line in ('std::cout << 1;', 'std::printf("x");', 'const char* v = std::getenv("X");',
                      'std::exit(1);', 'std::abort();', 'fprintf(stderr, "x");'):
