@@ -2,8 +2,8 @@
 """Writes decision models of real sizes with random weights, to measure speed on: their answers mean nothing.
 
     pip install -r tests/tiny/requirements.txt
-    bench/make_models.py --vocabulary FILE.gguf --out FOLDER --model openjev-0.8b --type q8_0
-    bench/make_models.py --trunk kev-0.8b-q8_0.gguf --out FOLDER --model openjev-0.8b --type q8_0
+    bench/make_bench_models.py --vocabulary FILE.gguf --out FOLDER --model openjev-0.8b --type q8_0
+    bench/make_bench_models.py --trunk kev-0.8b-q8_0.gguf --out FOLDER --model openjev-0.8b --type q8_0
 
 kev-0.8b      qwen35, 18 gated delta nets and 6 full attentions of width 1024, pointer head
 openjev-0.8b  the same trunk, read at its letters, so that nobody's head counts in a race
