@@ -5,6 +5,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND adj_warnings -Wconversion)
   # g++ 12 sees overlapping copies in std::string::operator+ where there are none (GCC bug 105651).
   list(APPEND adj_warnings -Wno-restrict)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    # g++ notes where its calling convention was another before version 10.1; nothing here is that old.
+    list(APPEND adj_warnings -Wno-psabi)
+  endif()
   if(ADJ_SANITIZE MATCHES "thread")
     # Asio's fences are invisible to g++'s thread sanitizer, which says so; its locks are not.
     list(APPEND adj_warnings -Wno-tsan)

@@ -41,7 +41,14 @@ as_root() {
   fi
 }
 
-is_installed() { [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# is_installed NAME[:ARCHITECTURE]: for this machine unless told.
+is_installed() {
+  local name=${1%:*} architecture
+  architecture=$(dpkg --print-architecture)
+  [[ $1 == *:* ]] && architecture=${1#*:}
+  dpkg-query -W -f='${Architecture} ${db:Status-Status}\n' "$name" 2>/dev/null |
+    grep -xE "(all|$architecture) installed" >/dev/null
+}
 
 # install_packages NEED...: installs those packages of scripts/packages that are missing.
 install_packages() {

@@ -57,7 +57,7 @@ struct UnsignedLanes : SignedLanes {
 void improve(Table& table) {
   improve_panels<Lanes>(table);
   improve_rows<Lanes>(table);
-  improve_blocks<SignedLanes, UnsignedLanes>(table);
+  improve_blocks<SignedLanes, BlockTile<SignedLanes>, BlockTile<UnsignedLanes>>(table);
   table.delta_step = delta_step<Lanes>;
 }
 

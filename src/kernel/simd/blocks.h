@@ -25,7 +25,7 @@ struct CodeRows {
   alignas(64) float offsets[V::kCount * kScaleStride];
 };
 
-template <class V, class Block, gguf::DType type>
+template <class V, class Tile, class Block, gguf::DType type>
 void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
                  const BlockPanel& panel) {
   constexpr BlockForm kForm = block_form(type);
@@ -50,7 +50,7 @@ void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int 
         std::memset(offsets, 0, sizeof(float) * Rows::kScaleStride);
       }
     }
-    turn<V>(read.codes, Rows::kCodeStride, depth / 4, panel.codes + 4 * column);
+    Tile::turn_codes(read.codes, 4 * Rows::kCodeStride, depth, panel.codes + Tile::kRun * column);
     turn<V>(read.scales, Rows::kScaleStride, block_count * kForm.part_count, panel.scales + column);
     if (kForm.has_offsets) {
       turn<V>(read.offsets, Rows::kScaleStride, block_count, panel.offsets + column);
@@ -90,97 +90,123 @@ void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride)
   for (int i = 0; i < count; i += kBlockInputs, blocks += stride) quantise_block<V>(x + i, *blocks);
 }
 
-// kRows rows by V::kBlockVectors vectors of columns. An output is one chain over blocks and their
-// parts, so its bits know nothing of kRows.
-template <class V, int kParts, bool kOffsets, int kRows>
-void multiply_block_tile(const BlockInput* x, std::size_t x_stride, BlockPanel panel,
-                         int block_count, float* out, std::size_t out_stride, bool accumulate) {
-  using Floats = typename V::Floats;
-  using Ints = typename V::Ints;
-  constexpr int kWords = kBlockInputs / 4 / kParts;
-  constexpr int kVectors = V::kBlockVectors;
-  Floats sums[kRows][kVectors];
-  for (int row = 0; row < kRows; ++row) {
-    const float* from = out + static_cast<std::size_t>(row) * out_stride;
-    for (int j = 0; j < kVectors; ++j) {
-      sums[row][j] = accumulate ? V::load(from + j * V::kCount) : V::zero();
-    }
-  }
-  for (int block = 0; block < block_count; ++block, x += x_stride) {
-    for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
-      typename V::Dots dots[kRows][kVectors];
-      for (int row = 0; row < kRows; ++row) {
-        for (int j = 0; j < kVectors; ++j) dots[row][j] = V::start(x[row], kParts == 1 ? 2 : part);
+// The dot products of a tile; each word of four inputs is spread over a vector. Codes lie as
+// (inputs / 4, column, 4).
+template <class V>
+struct SpreadWords {
+  static constexpr int kRun = 4;
+
+  template <int kWords, int kRowCount>
+  static void add_dots(const BlockInput* x, int first_word, const std::uint8_t* codes,
+                       typename V::Dots (&dots)[kRowCount][V::kBlockVectors]) {
+    using Ints = typename V::Ints;
+    for (int word = 0; word < kWords; ++word, codes += 4 * kPanelColumns) {
+      Ints weights[V::kBlockVectors];
+      for (int j = 0; j < V::kBlockVectors; ++j) {
+        weights[j] = V::load_ints(codes + 4 * j * V::kCount);
       }
-      for (int word = 0; word < kWords; ++word, panel.codes += 4 * kPanelColumns) {
-        Ints weights[kVectors];
-        for (int j = 0; j < kVectors; ++j) {
-          weights[j] = V::load_ints(panel.codes + 4 * j * V::kCount);
-        }
-        for (int row = 0; row < kRows; ++row) {
-          const Ints input = V::all_words(x[row].values + 4 * (part * kWords + word));
-          for (int j = 0; j < kVectors; ++j) V::add_dot(weights[j], input, dots[row][j]);
-        }
-        if (word != 3) continue;
-        for (int row = 0; row < kRows; ++row) {
-          for (int j = 0; j < kVectors; ++j) V::pause_dot(dots[row][j]);
-        }
+      for (int row = 0; row < kRowCount; ++row) {
+        const Ints input = V::all_words(x[row].values + 4 * (first_word + word));
+        for (int j = 0; j < V::kBlockVectors; ++j) V::add_dot(weights[j], input, dots[row][j]);
       }
-      for (int row = 0; row < kRows; ++row) {
-        const Floats scale = V::all(x[row].scale);
-        for (int j = 0; j < kVectors; ++j) {
-          const Floats scaled =
-              V::mul(V::floats(V::total(dots[row][j])), V::load(panel.scales + j * V::kCount));
-          sums[row][j] = V::fma(scaled, scale, sums[row][j]);
-        }
+      if (word != 3) continue;
+      for (int row = 0; row < kRowCount; ++row) {
+        for (int j = 0; j < V::kBlockVectors; ++j) V::pause_dot(dots[row][j]);
       }
     }
-    if constexpr (kOffsets) {
-      for (int row = 0; row < kRows; ++row) {
-        const Floats sum = V::all(x[row].sum);
-        for (int j = 0; j < kVectors; ++j) {
-          sums[row][j] = V::fma(V::load(panel.offsets + j * V::kCount), sum, sums[row][j]);
+  }
+};
+
+// Some rows by V::kBlockVectors vectors of columns. An output is one chain over blocks and their
+// parts, so its bits know nothing of the row count.
+template <class V, class Words = SpreadWords<V>>
+struct BlockTile {
+  static constexpr int kRows = V::kBlockRows;
+  static constexpr int kColumns = V::kBlockVectors * V::kCount;
+  static constexpr int kRun = Words::kRun;  // codes of a column that lie side by side
+
+  static void turn_codes(const std::int8_t* codes, int stride, int depth, std::uint8_t* panel) {
+    turn<V>(codes, static_cast<std::size_t>(stride / 4), depth / 4, panel);
+  }
+
+  template <int kParts, bool kOffsets, int kRowCount>
+  static void multiply(const BlockInput* x, std::size_t x_stride, BlockPanel panel, int block_count,
+                       float* out, std::size_t out_stride, bool accumulate) {
+    using Floats = typename V::Floats;
+    constexpr int kWords = kBlockInputs / 4 / kParts;
+    constexpr int kVectors = V::kBlockVectors;
+    Floats sums[kRowCount][kVectors];
+    for (int row = 0; row < kRowCount; ++row) {
+      const float* from = out + static_cast<std::size_t>(row) * out_stride;
+      for (int j = 0; j < kVectors; ++j) {
+        sums[row][j] = accumulate ? V::load(from + j * V::kCount) : V::zero();
+      }
+    }
+    for (int block = 0; block < block_count; ++block, x += x_stride) {
+      for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
+        typename V::Dots dots[kRowCount][kVectors];
+        for (int row = 0; row < kRowCount; ++row) {
+          for (int j = 0; j < kVectors; ++j)
+            dots[row][j] = V::start(x[row], kParts == 1 ? 2 : part);
+        }
+        Words::template add_dots<kWords>(x, part * kWords, panel.codes, dots);
+        panel.codes += 4 * kWords * kPanelColumns;
+        for (int row = 0; row < kRowCount; ++row) {
+          const Floats scale = V::all(x[row].scale);
+          for (int j = 0; j < kVectors; ++j) {
+            const Floats scaled =
+                V::mul(V::floats(V::total(dots[row][j])), V::load(panel.scales + j * V::kCount));
+            sums[row][j] = V::fma(scaled, scale, sums[row][j]);
+          }
         }
       }
-      panel.offsets += kPanelColumns;
+      if constexpr (kOffsets) {
+        for (int row = 0; row < kRowCount; ++row) {
+          const Floats sum = V::all(x[row].sum);
+          for (int j = 0; j < kVectors; ++j) {
+            sums[row][j] = V::fma(V::load(panel.offsets + j * V::kCount), sum, sums[row][j]);
+          }
+        }
+        panel.offsets += kPanelColumns;
+      }
+    }
+    for (int row = 0; row < kRowCount; ++row) {
+      float* to = out + static_cast<std::size_t>(row) * out_stride;
+      for (int j = 0; j < kVectors; ++j) V::store(to + j * V::kCount, sums[row][j]);
     }
   }
-  for (int row = 0; row < kRows; ++row) {
-    float* to = out + static_cast<std::size_t>(row) * out_stride;
-    for (int j = 0; j < kVectors; ++j) V::store(to + j * V::kCount, sums[row][j]);
-  }
-}
+};
 
 using MultiplyBlockTile = void (*)(const BlockInput*, std::size_t, BlockPanel, int, float*,
                                    std::size_t, bool);
 
-// multiply_block_tile for 1 to V::kBlockRows rows.
-template <class V, int kParts, bool kOffsets>
+// Tile::multiply for 1 to Tile::kRows rows.
+template <class Tile, int kParts, bool kOffsets>
 struct BlockTiles {
-  MultiplyBlockTile of_rows[V::kBlockRows + 1] = {};
-  template <int kRows>
+  MultiplyBlockTile of_rows[Tile::kRows + 1] = {};
+  template <int kRowCount>
   constexpr void add() {
-    of_rows[kRows] = multiply_block_tile<V, kParts, kOffsets, kRows>;
-    if constexpr (kRows > 1) add<kRows - 1>();
+    of_rows[kRowCount] = Tile::template multiply<kParts, kOffsets, kRowCount>;
+    if constexpr (kRowCount > 1) add<kRowCount - 1>();
   }
-  constexpr BlockTiles() { add<V::kBlockRows>(); }
+  constexpr BlockTiles() { add<Tile::kRows>(); }
 };
 
-// Unsigned is V, or what multiplies the codes of formats with offsets, which are never negative.
-template <class V, class Unsigned>
+// Unsigned is Tile, or what multiplies the codes of formats with offsets, which are never negative.
+template <class Tile, class Unsigned>
 void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
                      BlockForm form, int block_count, float* out, std::size_t out_stride,
                      bool accumulate) {
-  static constexpr BlockTiles<V, 1, false> kWhole;
-  static constexpr BlockTiles<V, 2, false> kHalves;
+  static constexpr BlockTiles<Tile, 1, false> kWhole;
+  static constexpr BlockTiles<Tile, 2, false> kHalves;
   static constexpr BlockTiles<Unsigned, 1, true> kUnsigned;
   const MultiplyBlockTile* of_rows = form.has_offsets       ? kUnsigned.of_rows
                                      : form.part_count == 1 ? kWhole.of_rows
                                                             : kHalves.of_rows;
-  for (int tiles = (rows + V::kBlockRows - 1) / V::kBlockRows; tiles > 0; --tiles) {
+  for (int tiles = (rows + Tile::kRows - 1) / Tile::kRows; tiles > 0; --tiles) {
     const int count = (rows + tiles - 1) / tiles;
-    for (int column = 0; column < kPanelColumns; column += V::kBlockVectors * V::kCount) {
-      const BlockPanel columns{panel.codes + 4 * column, panel.scales + column,
+    for (int column = 0; column < kPanelColumns; column += Tile::kColumns) {
+      const BlockPanel columns{panel.codes + Tile::kRun * column, panel.scales + column,
                                panel.offsets + column};
       of_rows[count](x, x_stride, columns, block_count, out + column, out_stride, accumulate);
     }
@@ -190,26 +216,26 @@ void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const 
   }
 }
 
-template <class V, class Block, gguf::DType type>
+template <class V, class Tile, class Block, gguf::DType type>
 void set_fill_blocks(Table& table) {
-  table.fill_blocks[static_cast<int>(type)] = fill_blocks<V, Block, type>;
+  table.fill_blocks[static_cast<int>(type)] = fill_blocks<V, Tile, Block, type>;
 }
 
-template <class V, class Unsigned = V>
+template <class V, class Tile = BlockTile<V>, class Unsigned = Tile>
 void improve_blocks(Table& table) {
   using gguf::DType;
-  set_fill_blocks<V, gguf::BlockQ4_0, DType::q4_0>(table);
-  set_fill_blocks<V, gguf::BlockQ4_1, DType::q4_1>(table);
-  set_fill_blocks<V, gguf::BlockQ5_0, DType::q5_0>(table);
-  set_fill_blocks<V, gguf::BlockQ5_1, DType::q5_1>(table);
-  set_fill_blocks<V, gguf::BlockQ8_0, DType::q8_0>(table);
-  set_fill_blocks<V, gguf::BlockQ4_K, DType::q4_K>(table);
-  set_fill_blocks<V, gguf::BlockQ5_K, DType::q5_K>(table);
-  set_fill_blocks<V, gguf::BlockQ6_K, DType::q6_K>(table);
-  set_fill_blocks<V, gguf::BlockIq4Nl, DType::iq4_nl>(table);
-  set_fill_blocks<V, gguf::BlockIq4Xs, DType::iq4_xs>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ4_0, DType::q4_0>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ4_1, DType::q4_1>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ5_0, DType::q5_0>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ5_1, DType::q5_1>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ8_0, DType::q8_0>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ4_K, DType::q4_K>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ5_K, DType::q5_K>(table);
+  set_fill_blocks<V, Tile, gguf::BlockQ6_K, DType::q6_K>(table);
+  set_fill_blocks<V, Tile, gguf::BlockIq4Nl, DType::iq4_nl>(table);
+  set_fill_blocks<V, Tile, gguf::BlockIq4Xs, DType::iq4_xs>(table);
   table.quantise = quantise<V>;
-  table.multiply_blocks = multiply_blocks<V, Unsigned>;
+  table.multiply_blocks = multiply_blocks<Tile, Unsigned>;
   table.fast_int8 = true;
 }
 

@@ -111,57 +111,64 @@ void fill_stored_pairs(const std::byte* rows, std::size_t row_bytes, int columns
   }
 }
 
-// kRows rows by two vectors of columns, in registers for the whole depth. Every output is one chain
-// of multiply-adds along k, so its bits know nothing of kRows.
-template <class V, class Terms, int kRows>
-void multiply_tile(const typename Terms::Word* x, std::size_t x_stride,
-                   const typename Terms::Word* panel, int depth, float* out, std::size_t out_stride,
-                   bool accumulate) {
-  typename V::Floats sums[kRows][2];
-  for (int row = 0; row < kRows; ++row) sums[row][0] = sums[row][1] = V::zero();
-  for (int k = 0; k < depth; ++k, panel += kPanelColumns) {
-    const typename V::Floats left = V::load(panel), right = V::load(panel + V::kCount);
-    for (int row = 0; row < kRows; ++row) {
-      const typename V::Floats input =
-          Terms::spread(x + static_cast<std::size_t>(row) * x_stride + k);
-      sums[row][0] = Terms::add(input, left, sums[row][0]);
-      sums[row][1] = Terms::add(input, right, sums[row][1]);
-    }
-  }
-  for (int row = 0; row < kRows; ++row) {
-    float* to = out + static_cast<std::size_t>(row) * out_stride;
-    if (accumulate) {
-      sums[row][0] = V::add(V::load(to), sums[row][0]);
-      sums[row][1] = V::add(V::load(to + V::kCount), sums[row][1]);
-    }
-    V::store(to, sums[row][0]);
-    V::store(to + V::kCount, sums[row][1]);
-  }
-}
-
-// multiply_tile for 1 to V::kTileRows rows.
+// Some rows by two vectors of columns, in registers for the whole depth; each input is spread over
+// a vector. Every output is one chain of multiply-adds along k, so its bits know nothing of the
+// row count.
 template <class V, class Terms>
-struct Tiles {
+struct SpreadTile {
   using Word = typename Terms::Word;
-  void (*of_rows[V::kTileRows + 1])(const Word*, std::size_t, const Word*, int, float*, std::size_t,
-                                    bool) = {};
-  template <int kRows>
-  constexpr void add() {
-    of_rows[kRows] = multiply_tile<V, Terms, kRows>;
-    if constexpr (kRows > 1) add<kRows - 1>();
+  static constexpr int kRows = V::kTileRows;
+  static constexpr int kColumns = 2 * V::kCount;
+
+  template <int kRowCount>
+  static void multiply(const Word* x, std::size_t x_stride, const Word* panel, int depth,
+                       float* out, std::size_t out_stride, bool accumulate) {
+    typename V::Floats sums[kRowCount][2];
+    for (int row = 0; row < kRowCount; ++row) sums[row][0] = sums[row][1] = V::zero();
+    for (int k = 0; k < depth; ++k, panel += kPanelColumns) {
+      const typename V::Floats left = V::load(panel), right = V::load(panel + V::kCount);
+      for (int row = 0; row < kRowCount; ++row) {
+        const typename V::Floats input =
+            Terms::spread(x + static_cast<std::size_t>(row) * x_stride + k);
+        sums[row][0] = Terms::add(input, left, sums[row][0]);
+        sums[row][1] = Terms::add(input, right, sums[row][1]);
+      }
+    }
+    for (int row = 0; row < kRowCount; ++row) {
+      float* to = out + static_cast<std::size_t>(row) * out_stride;
+      if (accumulate) {
+        sums[row][0] = V::add(V::load(to), sums[row][0]);
+        sums[row][1] = V::add(V::load(to + V::kCount), sums[row][1]);
+      }
+      V::store(to, sums[row][0]);
+      V::store(to + V::kCount, sums[row][1]);
+    }
   }
-  constexpr Tiles() { add<V::kTileRows>(); }
 };
 
-template <class V, class Terms>
-void multiply_panel(const typename Terms::Word* x, std::size_t x_stride, int rows,
-                    const typename Terms::Word* panel, int depth, float* out,
-                    std::size_t out_stride, bool accumulate) {
-  static constexpr Tiles<V, Terms> kTiles;
+// Tile::multiply for 1 to Tile::kRows rows.
+template <class Tile>
+struct Tiles {
+  using Word = typename Tile::Word;
+  void (*of_rows[Tile::kRows + 1])(const Word*, std::size_t, const Word*, int, float*, std::size_t,
+                                   bool) = {};
+  template <int kRowCount>
+  constexpr void add() {
+    of_rows[kRowCount] = Tile::template multiply<kRowCount>;
+    if constexpr (kRowCount > 1) add<kRowCount - 1>();
+  }
+  constexpr Tiles() { add<Tile::kRows>(); }
+};
+
+template <class Tile>
+void multiply_panel(const typename Tile::Word* x, std::size_t x_stride, int rows,
+                    const typename Tile::Word* panel, int depth, float* out, std::size_t out_stride,
+                    bool accumulate) {
+  static constexpr Tiles<Tile> kTiles;
   // Tiles of nearly one size: 13 rows are 7 and 6, as a tile of one would wait for its own sums.
-  for (int tiles = (rows + V::kTileRows - 1) / V::kTileRows; tiles > 0; --tiles) {
+  for (int tiles = (rows + Tile::kRows - 1) / Tile::kRows; tiles > 0; --tiles) {
     const int count = (rows + tiles - 1) / tiles;
-    for (int column = 0; column < kPanelColumns; column += 2 * V::kCount) {
+    for (int column = 0; column < kPanelColumns; column += Tile::kColumns) {
       kTiles.of_rows[count](x, x_stride, panel + column, depth, out + column, out_stride,
                             accumulate);
     }
@@ -191,18 +198,18 @@ void set_fills(Fill* fill) {
   set(DType::iq4_xs, fill_panel<V, Terms, Decoder<V>, gguf::BlockIq4Xs>);
 }
 
-template <class V>
+template <class V, class Tile = SpreadTile<V, SingleTerms<V>>>
 void improve_panels(Table& table) {
   set_fills<V, SingleTerms<V>>(table.fill_panel);
-  table.multiply_panel = multiply_panel<V, SingleTerms<V>>;
+  table.multiply_panel = multiply_panel<Tile>;
 }
 
-template <class V>
+template <class V, class Tile = SpreadTile<V, PairTerms<V>>>
 void improve_pairs(Table& table) {
   set_fills<V, PairTerms<V>>(table.fill_pairs);
   table.fill_pairs[static_cast<int>(gguf::DType::bf16)] = fill_stored_pairs<V>;
   table.round_pairs = round_pairs<V>;
-  table.multiply_pairs = multiply_panel<V, PairTerms<V>>;
+  table.multiply_pairs = multiply_panel<Tile>;
   table.fast_bf16 = true;
 }
 
