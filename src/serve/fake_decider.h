@@ -67,6 +67,10 @@ class FakeDecider final : public Decider {
     held_ = false;
     changed_.notify_all();
   }
+  bool has_begun() const {
+    std::lock_guard lock(mutex_);
+    return begun_count_ > 0;
+  }
   void await_begun(int count) const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return begun_count_ >= count; });
