@@ -109,7 +109,7 @@ bool DecisionQueue::has_room(const std::string& client, int token_count) const {
 
 DecisionQueue::Load DecisionQueue::load() const {
   std::lock_guard lock(mutex_);
-  return {line_.size(), waiting_token_count_};
+  return {line_.size(), waiting_token_count_, deciding_request_count_, pass_count_, decided_count_};
 }
 
 std::chrono::seconds DecisionQueue::expected_wait() const {
@@ -130,6 +130,8 @@ void DecisionQueue::serve(std::stop_token stop) {
     decide(std::move(together));
     lock.lock();
     deciding_token_count_ = 0;
+    ++pass_count_;
+    decided_count_ += static_cast<std::uint64_t>(std::exchange(deciding_request_count_, 0));
   }
 }
 
@@ -152,6 +154,7 @@ std::vector<DecisionQueue::Entry> DecisionQueue::take_together() {
     if (!entry) break;
     waiting_token_count_ -= entry->token_count;
     deciding_token_count_ += entry->token_count;
+    deciding_request_count_ += count_of(entry->waiting.parts);
     together.push_back(std::move(*entry));
   }
   return together;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -59,8 +60,12 @@ class DecisionQueue {
   Status submit(Waiting waiting);
 
   struct Load {
-    int request_count = 0;  // waiting
-    int token_count = 0;    // waiting
+    int request_count = 0;   // waiting
+    int token_count = 0;     // waiting
+    int deciding_count = 0;  // requests in the pass that is going on
+    // Since the beginning.
+    std::uint64_t pass_count = 0;
+    std::uint64_t decided_count = 0;  // requests in all those passes
   };
   Load load() const;
   // How long what waits now will take at the pace of the last passes.
@@ -90,6 +95,9 @@ class DecisionQueue {
   FairLine<Entry> line_;
   int waiting_token_count_ = 0;
   int deciding_token_count_ = 0;
+  int deciding_request_count_ = 0;
+  std::uint64_t pass_count_ = 0;
+  std::uint64_t decided_count_ = 0;
   std::optional<double> seconds_per_token_;
   std::jthread thread_;  // last: it uses everything above
 };

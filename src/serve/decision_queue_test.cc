@@ -213,6 +213,18 @@ TEST(DecisionQueue, EndingDecidesWhatWaits) {
   EXPECT_TRUE(a.decided().responses[0].ok());
 }
 
+TEST(DecisionQueue, CountsWhatItDecidesAndHasDecided) {
+  Occupied occupied;
+  Caller a("a"), b("b");
+  for (Caller* caller : {&a, &b}) ASSERT_TRUE(caller->submit(occupied).ok());
+  EXPECT_EQ(occupied.queue->load().deciding_count, 1);
+  EXPECT_EQ(occupied.queue->load().pass_count, 0u);
+  occupied.decider.release();
+  while (occupied.queue->load().pass_count < 2) std::this_thread::yield();
+  EXPECT_EQ(occupied.queue->load().decided_count, 3u);
+  EXPECT_EQ(occupied.queue->load().deciding_count, 0);
+}
+
 TEST(DecisionQueue, TheExpectedWaitGrowsWithWhatWaits) {
   Occupied occupied;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -36,6 +36,9 @@ Histogram& histogram(Registry& registry, const char* name, const char* help,
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry).Add({}, bounds);
 }
 
+// Zero where nothing has happened yet.
+double ratio(double amount, double by) { return by > 0 ? amount / by : 0; }
+
 }  // namespace
 
 struct Metrics::Content {
@@ -67,6 +70,17 @@ struct Metrics::Content {
       histogram(registry, "adjudge_pass_requests", "Requests evaluated in one pass", kTogether);
   Gauge& waiting =
       gauges(registry, "llamacpp:requests_deferred", "Requests that wait for a pass").Add({});
+  Gauge& deciding =
+      gauges(registry, "llamacpp:requests_processing", "Requests in the pass that is going on")
+          .Add({});
+  Counter& passes =
+      counters(registry, "llamacpp:n_decode_total", "Passes, each of one request or more").Add({});
+  Gauge& requests_a_pass =
+      gauges(registry, "llamacpp:n_busy_slots_per_decode", "Requests in a pass, on average")
+          .Add({});
+  Gauge& pace = gauges(registry, "llamacpp:prompt_tokens_seconds",
+                       "Prompt tokens evaluated in a second, on average")
+                    .Add({});
   Gauge& waiting_tokens =
       gauges(registry, "adjudge_queue_tokens", "Tokens of the requests that wait").Add({});
   Family<Gauge>& loaded = gauges(registry, "adjudge_model_loaded", "Whether a model is in memory");
@@ -86,10 +100,20 @@ struct Metrics::Content {
       gauges(registry, "adjudge_snapshot_bytes_max", "What they may take").Add({});
   std::vector<std::string> names;
 
+  static void raise(Counter& counter, std::uint64_t value) {
+    counter.Increment(static_cast<double>(value) - counter.Value());
+  }
+
+  void show(const DecisionQueue::Load& load) {
+    waiting.Set(load.request_count);
+    waiting_tokens.Set(load.token_count);
+    deciding.Set(load.deciding_count);
+    raise(passes, load.pass_count);
+    requests_a_pass.Set(ratio(static_cast<double>(load.decided_count), passes.Value()));
+    pace.Set(ratio(evaluated.Value(), evaluate_seconds.Value()));
+  }
+
   void show(const SnapshotCounts& counts) {
-    const auto raise = [](Counter& counter, std::uint64_t value) {
-      counter.Increment(static_cast<double>(value) - counter.Value());
-    };
     raise(snapshot_hits, counts.hits);
     raise(snapshot_misses, counts.misses);
     raise(snapshot_evictions, counts.evictions);
@@ -142,8 +166,7 @@ void Metrics::count(const DecisionRecord& record) {
 }
 
 std::string Metrics::print(const Gauges& now) {
-  content_->waiting.Set(now.queue.request_count);
-  content_->waiting_tokens.Set(now.queue.token_count);
+  content_->show(now.queue);
   content_->show(now.snapshots);
   for (const std::string& name : content_->names) content_->loaded.Add({{"model", name}}).Set(0);
   for (const int index : now.loaded) {

@@ -70,6 +70,19 @@ class Dialects(unittest.TestCase):
         for change in [{"images": []}, {"videos": None}, {"images": None, "files": []}]:
             self.assertEqual(self.ask(server, {**body, **change}).status, 200)
 
+    def test_metrics_of_llama_servers_names(self):
+        server = self.served("tiny-openjev-qwen3-f32")
+        for _ in range(3):
+            self.ask(server, {"state": "s", "questions": {"n": NOUL}})
+        with server.connect() as peer:
+            lines = peer.ask(request("GET", "/metrics")).body.decode().splitlines()
+        metrics = dict(line.split() for line in lines if line.startswith("llamacpp:"))
+        self.assertEqual(float(metrics["llamacpp:n_busy_slots_per_decode"]), 1)
+        self.assertEqual(metrics["llamacpp:n_decode_total"], "3")
+        self.assertEqual(metrics["llamacpp:requests_processing"], "0")
+        self.assertEqual(metrics["llamacpp:requests_deferred"], "0")
+        self.assertGreater(float(metrics["llamacpp:prompt_tokens_seconds"]), 0)
+
     def test_llama_server_counts_an_object_state_like_its_json_text(self):
         server = self.served("tiny-laya-f32", "--compat", "llama")
         noul = {**NOUL, "criteria": {"false": "no refund", "true": "a refund"}}
