@@ -17,6 +17,13 @@ using json::Value;
 constexpr int kCountMin = 2;
 constexpr int kFormatVersion = 1;
 
+bool is_false(const Value& value) { return value.type == json::Type::boolean && !value.boolean; }
+
+// Holds no items and no members; a text is something, whatever it says.
+bool is_empty(const Value& value) {
+  return (value.is_array() && value.items.empty()) || (value.is_object() && value.members.empty());
+}
+
 class Reader {
  public:
   explicit Reader(const RequestLimits& limits) : limits_(limits), faults_(limits.fault_count_max) {}
@@ -24,7 +31,8 @@ class Reader {
   Result<Ask> read(const Value& body) {
     refuse_settings(body);
     request_.extras.label_mass = Wish::if_possible;
-    if (const Value* model = body.find("model"); !absent(model) && model->is_string()) {
+    if (const Value* model = body.find("model"); !absent(model)) {
+      if (!model->is_string()) refuse({"model"}, "string_type", "model must be a string");
       request_.model = model->text == "default" ? "" : model->text;
     }
     if (const Value* input = body.find("input"); absent(input)) {
@@ -63,10 +71,10 @@ class Reader {
       refuse_setting("prompt_format_version", "only version 1");
     }
     const Value* ids = body.find("return_prompt_token_ids");
-    if (!absent(ids) && ids->boolean) refuse_setting("return_prompt_token_ids", "not offered");
+    if (!absent(ids) && !is_false(*ids)) refuse_setting("return_prompt_token_ids", "not offered");
     for (const char* name : {"images", "chat_template_kwargs"}) {
       const Value* value = body.find(name);
-      if (!absent(value) && !(value->items.empty() && value->members.empty())) {
+      if (!absent(value) && !is_empty(*value)) {
         refuse_setting(name, "not offered by this model");
       }
     }

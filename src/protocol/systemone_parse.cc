@@ -1,6 +1,7 @@
 // Bytes to a request. Collects faults as it goes, so every check says what it found and goes on.
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "base/size.h"
@@ -105,8 +106,9 @@ class Reader {
   void read_order_count(const Value* orders, Extras& extras) {
     if (absent(orders)) return;
     const std::optional<double> count = number_of(*orders);
-    if (orders->type != json::Type::integer ||
-        !(*count >= 1 && *count <= limits_.order_count_max)) {
+    // Validators of JSON take 2.0 for a whole number.
+    const bool whole = count && *count == std::floor(*count);
+    if (!(whole && *count >= 1 && *count <= limits_.order_count_max)) {
       return refuse(
           {"x_orders"}, "int_type",
           "x_orders must be a whole number from 1 to " + std::to_string(limits_.order_count_max));

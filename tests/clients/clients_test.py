@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "wire"))
@@ -68,6 +69,22 @@ class Clients(unittest.TestCase):
                 self.assertEqual(run.returncode, 0, run.stdout[-2000:] + run.stderr[-2000:])
                 scores = json.loads(report.read_text())["scores"]
                 self.assertEqual(scores["pillars"]["BAT"], 1.0)
+
+    def test_schemathesis_finds_the_server_as_its_document_says(self):
+        url = self.served()
+        with urllib.request.urlopen(url + "/openapi.json", timeout=60) as answer:
+            document = json.load(answer)
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                operation.pop("parameters", None)  # a deadline is met or not, as it comes
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "openapi.json").write_text(json.dumps(document))
+            run = subprocess.run(
+                [tool("schemathesis"), "--config-file", str(Path(__file__).parent / "schemathesis.toml"),
+                 "run", "openapi.json", "--url", url, "--checks", "all", "--max-examples", "20",
+                 "--seed", "1", "--no-color"],
+                cwd=folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(run.returncode, 0, run.stdout[-5000:] + run.stderr[-2000:])
 
     def test_the_typesafe_sdk_reads_every_answer(self):
         import typesafe_sdk as sdk
