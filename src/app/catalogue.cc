@@ -130,7 +130,7 @@ bool is_there(const std::string& path) {
 }  // namespace
 
 const CatalogueEntry* Catalogue::find(std::string_view name) const {
-  if (name == "default") name = default_name;
+  if (name == kDefaultModel) name = default_name;
   const auto entry = std::ranges::find(entries, name, &CatalogueEntry::name);
   return entry == entries.end() ? nullptr : &*entry;
 }
@@ -147,7 +147,7 @@ Result<Catalogue> parse_catalogue(std::string_view text) {
     if (catalogue.find(entry.name) != nullptr) return model.wrong("repeats the name " + entry.name);
     catalogue.entries.push_back(std::move(entry));
   }
-  if (catalogue.find("default") == nullptr) {
+  if (catalogue.find(kDefaultModel) == nullptr) {
     return Place{nullptr, "default"}.wrong("is no model of the list");
   }
   return catalogue;

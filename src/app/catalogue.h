@@ -43,11 +43,13 @@ struct CatalogueEntry {
   std::vector<Source> sources;  // tried in order
 };
 
+inline constexpr const char* kDefaultModel = "default";
+
 struct Catalogue {
   std::string default_name;
   std::vector<CatalogueEntry> entries;
 
-  // By name; "default" is the default entry. Null when there is none.
+  // By name; kDefaultModel is the default entry. Null when there is none.
   const CatalogueEntry* find(std::string_view name) const;
 };
 

@@ -1,6 +1,8 @@
 #include "app/command.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
+#include <utility>
 
 namespace adjudge::app {
 
@@ -25,6 +27,15 @@ ExitStatus exit_status(ErrorKind kind) {
 ExitStatus report(const Error& error) {
   std::fprintf(stderr, "adjudge: %s\n", error.message().c_str());
   return exit_status(error.kind);
+}
+
+void run_when_chosen(CLI::App& command, Run& chosen, std::function<Result<ExitStatus>()> run) {
+  command.callback([&chosen, run = std::move(run)] {
+    chosen = [run] {
+      const Result<ExitStatus> status = run();
+      return status.ok() ? status.value() : report(status.error());
+    };
+  });
 }
 
 }  // namespace adjudge::app

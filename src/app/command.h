@@ -24,6 +24,9 @@ ExitStatus report(const Error& error);
 // The chosen command, called once after parsing.
 using Run = std::function<ExitStatus()>;
 
+// Makes `run` the chosen one when `command` is; what it could not do is reported.
+void run_when_chosen(CLI::App& command, Run& chosen, std::function<Result<ExitStatus>()> run);
+
 #define ADJ_COMMAND(name) void add_##name##_command(CLI::App& program, Run& chosen);
 #include "command_list.inc"
 #undef ADJ_COMMAND

@@ -20,40 +20,62 @@ std::string refuse_minus(std::string& text) {
   return text.starts_with('-') ? "must not be negative" : "";
 }
 
+std::string refuse_unknown_precision(const std::string& name) {
+  const Result<Precision> precision = parse_precision(name);
+  return precision.ok() ? "" : precision.error().message();
+}
+
+void add_bytes(CLI::App& command, const char* name, std::size_t& bytes, const char* what) {
+  command.add_option(name, bytes, what)
+      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(refuse_minus, ""))
+      ->capture_default_str();
+}
+
 }  // namespace
 
-void ModelFlags::add_file_to(CLI::App& command) {
+void ModelFlags::add_model_to(CLI::App& command) {
   command.add_option("--model", model, "a GGUF file, or the name of a pulled model")->required();
+}
+
+void ModelFlags::add_reading_to(CLI::App& command) {
   command.add_option("--family", options.family, "ask this family's way, whatever the file says");
   command.add_option("--split", options.split,
                      "split text this way instead of as tokenizer.ggml.pre says");
 }
 
-void ModelFlags::add_to(CLI::App& command) {
-  add_file_to(command);
-  command.add_option("--precision", precision,
-                     "arithmetic of matrix products: auto, f32, bf16 or int8");
+void ModelFlags::add_arithmetic_to(CLI::App& command) {
+  command
+      .add_option_function<std::string>(
+          "--precision",
+          [this](const std::string& name) { options.precision = parse_precision(name).value(); },
+          "arithmetic of matrix products: auto, f32, bf16 or int8")
+      ->check(CLI::Validator(refuse_unknown_precision, ""))
+      ->default_str(precision_name(options.precision));
   command.add_option("--isa", options.isa, "use no instruction set above this one")
       ->envname("ADJ_ISA");
-  command
-      .add_option("--threads", thread_count,
-                  "worker threads (0: as many cores as the process may use)")
-      ->check(CLI::Range(0, 1024));
-  command
-      .add_option("--memory", memory_bytes_max,
-                  "bytes beside the model file, such as 2GB (0: no limit)")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(CLI::Validator(refuse_minus, ""));
-  command
-      .add_option("--snapshot-cache", snapshot_bytes_max,
-                  "bytes of states kept over requests, such as 512MB (0: keep none)")
-      ->transform(CLI::AsSizeValue(false))
-      ->transform(CLI::Validator(refuse_minus, ""));
 }
 
-Status ModelFlags::configure_runtime() const {
-  return Runtime::process().configure({thread_count, memory_bytes_max, snapshot_bytes_max});
+void ModelFlags::add_runtime_to(CLI::App& command) {
+  command
+      .add_option("--threads", runtime.thread_count,
+                  "worker threads (0: as many cores as the process may use)")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  add_bytes(command, "--memory", runtime.memory_bytes_max,
+            "bytes beside the model file, such as 2GB (0: no limit)");
+  add_bytes(command, "--snapshot-cache", runtime.snapshot_bytes_max,
+            "bytes of states kept over requests, such as 512MB (0: keep none)");
 }
+
+void ModelFlags::add_to(CLI::App& command) {
+  add_model_to(command);
+  add_reading_to(command);
+  add_arithmetic_to(command);
+  add_runtime_to(command);
+}
+
+Status ModelFlags::configure_runtime() const { return Runtime::process().configure(runtime); }
 
 Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
   ADJ_TRY(const std::string path, resolve_model(model));
@@ -61,7 +83,6 @@ Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
 }
 
 Result<std::unique_ptr<Model>> ModelFlags::open_model() {
-  ADJ_TRY(options.precision, parse_precision(precision));
   ADJ_TRY(const std::string path, resolve_model(model));
   ADJ_TRY_DONE(configure_runtime());
   return Model::open(path, Runtime::process(), options);
@@ -75,14 +96,16 @@ void add_compile_flags(CLI::App& command, CompileOptions& options) {
           "--questions",
           [&options](const std::string& value) { options.questions_alone = value == "alone"; },
           "together: as trained; alone: one question per prompt, where a family shows all of them")
-      ->check(CLI::IsMember({"together", "alone"}));
+      ->check(CLI::IsMember({"together", "alone"}))
+      ->default_str("together");
   command
       .add_option_function<std::string>(
           "--on-truncation",
           [&options](const std::string& value) { options.refuse_truncation = value == "refuse"; },
           "report: where training cut long texts, cut alike and say so; refuse: answer no request "
           "that would be cut")
-      ->check(CLI::IsMember({"report", "refuse"}));
+      ->check(CLI::IsMember({"report", "refuse"}))
+      ->default_str("report");
 }
 
 Result<std::string> read_input(const std::string& path) {

@@ -14,18 +14,17 @@ class App;
 
 namespace adjudge::app {
 
-// --model, --family, --split, --precision, --isa, --threads, --memory, --snapshot-cache: what
-// opening a model takes.
+// What opening a model takes.
 struct ModelFlags {
   std::string model;
-  std::string precision = "auto";
   ModelOptions options;
-  int thread_count = 0;
-  std::size_t memory_bytes_max = 0;
-  std::size_t snapshot_bytes_max = kSnapshotBytes;
+  RuntimeOptions runtime;
 
-  void add_to(CLI::App& command);       // all of them
-  void add_file_to(CLI::App& command);  // those that matter without weights
+  void add_model_to(CLI::App& command);       // --model
+  void add_reading_to(CLI::App& command);     // --family, --split: how a file is understood
+  void add_arithmetic_to(CLI::App& command);  // --precision, --isa
+  void add_runtime_to(CLI::App& command);     // --threads, --memory, --snapshot-cache
+  void add_to(CLI::App& command);             // all of them
 
   Status configure_runtime() const;
   Result<std::unique_ptr<ModelFile>> open_file();

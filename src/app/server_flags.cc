@@ -33,8 +33,6 @@ void add_bytes(CLI::App& command, const char* name, std::size_t& target, const c
 }
 
 void add_model_flags(CLI::App& command, ServerFlags& flags) {
-  flags.model.add_to(command);
-  command.remove_option(command.get_option("--model"));
   command
       .add_option("--model", flags.models,
                   "a GGUF file, the name of a pulled model, or a folder of files; several may be "
@@ -43,6 +41,9 @@ void add_model_flags(CLI::App& command, ServerFlags& flags) {
   command.add_option("--pin", flags.pinned,
                      "load this model at once too, and never put it away for others or for being "
                      "idle; may be repeated");
+  flags.model.add_reading_to(command);
+  flags.model.add_arithmetic_to(command);
+  flags.model.add_runtime_to(command);
   command.add_flag("--warm-up", flags.shelf.warms_up,
                    "let every model decide something before the first request has it");
   add_seconds(command, "--idle-unload", flags.shelf.idle_timeout, 0,
@@ -97,10 +98,13 @@ void add_limit_flags(CLI::App& command, ServerFlags& flags) {
 void add_speech_flags(CLI::App& command, ServerFlags& flags) {
   command
       .add_option("--compat", flags.compat,
-                  "llama: statuses, errors and usage of /v1/systemone as llama-server has them")
-      ->check(CLI::IsMember({"none", "llama"}));
+                  "llama: statuses, errors and usage of /v1/systemone as llama-server has them; "
+                  "none: as the hosted System One")
+      ->check(CLI::IsMember({"none", "llama"}))
+      ->capture_default_str();
   command.add_option("--log-format", flags.log_format, "text or json")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
   CLI::Option* log =
       command.add_option("--decision-log", flags.decision_log.path,
                          "append ids, hashes and probabilities of every decision to this file");

@@ -10,6 +10,7 @@
 #include "app/command.h"
 #include "app/options.h"
 #include "base/size.h"
+#include "base/try.h"
 
 namespace adjudge::app {
 
@@ -91,13 +92,10 @@ bool summarise(std::vector<CheckedLine> checked, double limit) {
   return good;
 }
 
-ExitStatus run_check(CheckFlags& flags) {
-  const auto model = flags.model.open_model();
-  if (!model.ok()) return report(model.error());
-  auto checked = check_lines(*model.value(), flags);
-  if (!checked.ok()) return report(checked.error());
-  return summarise(std::move(checked).value(), flags.limit) ? ExitStatus::success
-                                                            : ExitStatus::failure;
+Result<ExitStatus> run_check(CheckFlags& flags) {
+  ADJ_TRY(const std::unique_ptr<Model> model, flags.model.open_model());
+  ADJ_TRY(std::vector<CheckedLine> checked, check_lines(*model, flags));
+  return summarise(std::move(checked), flags.limit) ? ExitStatus::success : ExitStatus::failure;
 }
 
 }  // namespace
@@ -105,21 +103,28 @@ ExitStatus run_check(CheckFlags& flags) {
 void add_check_command(CLI::App& program, Run& chosen) {
   auto flags = std::make_shared<CheckFlags>();
   CLI::App* command = program.add_subcommand(
-      "check", "replay recorded requests; compare prompt ids, then probabilities");
+      "check",
+      "compare with recorded answers of another implementation: prompt ids, then probabilities");
+  command->footer(
+      "Fails when ids differ, an answer is refused, or a difference is over the limit. To compare "
+      "with a server's decision log, which holds no prompts and may hold no requests: replay.");
   flags->model.add_to(*command);
   add_compile_flags(*command, flags->options.compile);
   command
       ->add_option("recorded", flags->recorded,
                    "JSON lines with body, status, response and prompts")
       ->required();
-  command->add_option("--limit", flags->limit, "the largest difference that is good");
-  command->add_option("--against", flags->options.against,
-                      "the member that holds the recorded answers");
+  command->add_option("--limit", flags->limit, "the largest difference that is good")
+      ->capture_default_str();
+  command
+      ->add_option("--against", flags->options.against,
+                   "the member that holds the recorded answers")
+      ->capture_default_str();
   command->add_flag("--any-model", flags->options.any_model,
                     "compare lines recorded from a model of another name too");
   command->add_option("--except", flags->options.exceptions,
                       "ids that begin so are run and not compared (repeatable)");
-  command->callback([flags, &chosen] { chosen = [flags] { return run_check(*flags); }; });
+  run_when_chosen(*command, chosen, [flags] { return run_check(*flags); });
 }
 
 }  // namespace adjudge::app

@@ -8,6 +8,7 @@
 #include "app/options.h"
 #include "app/table.h"
 #include "base/size.h"
+#include "base/try.h"
 #include "protocol/error_body.h"
 #include "protocol/systemone.h"
 
@@ -31,18 +32,14 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-ExitStatus decide_one(const Model& model, const DecideFlags& flags, double load_ms) {
-  const Result<std::string> body = read_input(flags.input);
-  if (!body.ok()) return report(body.error());
-  const Result<Request> request = parse_systemone(body.value(), {});
-  if (!request.ok()) return report(request.error());
-  const auto responses = decide(model, std::span(&request.value(), 1), {flags.compile, {}});
-  if (!responses[0].ok()) return report(responses[0].error());
-  const Response& response = responses[0].value();
+Result<ExitStatus> decide_one(const Model& model, const DecideFlags& flags, double load_ms) {
+  ADJ_TRY(const std::string body, read_input(flags.input));
+  ADJ_TRY(const Request request, parse_systemone(body, {}));
+  ADJ_TRY(const Response response, decide(model, std::span(&request, 1), {flags.compile, {}})[0]);
   if (flags.table) {
-    std::cout << format_table(request.value(), response) << format_timing(response, load_ms);
+    std::cout << format_table(request, response) << format_timing(response, load_ms);
   } else {
-    std::cout << print_systemone(response, request.value()) << "\n";
+    std::cout << print_systemone(response, request) << "\n";
   }
   return ExitStatus::success;
 }
@@ -77,11 +74,11 @@ ExitStatus answer_lines(const Model& model, const CompileOptions& compile,
   return status;
 }
 
-ExitStatus decide_lines(const Model& model, const DecideFlags& flags) {
+Result<ExitStatus> decide_lines(const Model& model, const DecideFlags& flags) {
   std::ifstream file;
   if (flags.input != "-") {
     file.open(flags.input, std::ios::binary);
-    if (!file) return report(Error{ErrorKind::bad_request, flags.input + ": cannot read"});
+    if (!file) return Error{ErrorKind::bad_request, flags.input + ": cannot read"};
   }
   std::istream& stream = flags.input == "-" ? std::cin : file;
   ExitStatus status = ExitStatus::success;
@@ -101,13 +98,12 @@ ExitStatus decide_lines(const Model& model, const DecideFlags& flags) {
   return status;
 }
 
-ExitStatus run_decide(DecideFlags& flags) {
+Result<ExitStatus> run_decide(DecideFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
-  const Result<std::unique_ptr<Model>> model = flags.model.open_model();
-  if (!model.ok()) return report(model.error());
+  ADJ_TRY(const std::unique_ptr<Model> model, flags.model.open_model());
   const double load_ms = milliseconds_since(begin);
-  if (flags.lines || flags.input.ends_with(".jsonl")) return decide_lines(*model.value(), flags);
-  return decide_one(*model.value(), flags, load_ms);
+  if (flags.lines || flags.input.ends_with(".jsonl")) return decide_lines(*model, flags);
+  return decide_one(*model, flags, load_ms);
 }
 
 }  // namespace
@@ -117,11 +113,13 @@ void add_decide_command(CLI::App& program, Run& chosen) {
   CLI::App* command = program.add_subcommand("decide", "answer a request, or one per line");
   flags->model.add_to(*command);
   add_compile_flags(*command, flags->compile);
-  command->add_option("request", flags->input,
-                      "a System One request (JSON), .jsonl for one per line, - for standard input");
+  command
+      ->add_option("request", flags->input,
+                   "a System One request (JSON), .jsonl for one per line, - for standard input")
+      ->capture_default_str();
   command->add_flag("--table", flags->table, "a table for people instead of JSON");
   command->add_flag("--lines", flags->lines, "the input is JSON lines, whatever its name");
-  command->callback([flags, &chosen] { chosen = [flags] { return run_decide(*flags); }; });
+  run_when_chosen(*command, chosen, [flags] { return run_decide(*flags); });
 }
 
 }  // namespace adjudge::app

@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "base/try.h"
 #include "json/print.h"
 #include "protocol/systemone.h"
 
@@ -19,16 +20,12 @@ struct ExplainFlags {
   std::string input = "-";
 };
 
-ExitStatus run_explain(ExplainFlags& flags) {
-  const Result<std::string> body = read_input(flags.input);
-  if (!body.ok()) return report(body.error());
-  const Result<Request> request = parse_systemone(body.value(), {});
-  if (!request.ok()) return report(request.error());
-  const auto file = flags.model.open_file();
-  if (!file.ok()) return report(file.error());
-  const Result<json::Value> explained = explain(*file.value(), request.value(), flags.compile);
-  if (!explained.ok()) return report(explained.error());
-  std::cout << json::print(explained.value(), json::Flavour::py) << "\n";
+Result<ExitStatus> run_explain(ExplainFlags& flags) {
+  ADJ_TRY(const std::string body, read_input(flags.input));
+  ADJ_TRY(const Request request, parse_systemone(body, {}));
+  ADJ_TRY(const std::unique_ptr<ModelFile> file, flags.model.open_file());
+  ADJ_TRY(const json::Value explained, explain(*file, request, flags.compile));
+  std::cout << json::print(explained, json::Flavour::py) << "\n";
   return ExitStatus::success;
 }
 
@@ -38,10 +35,12 @@ void add_explain_command(CLI::App& program, Run& chosen) {
   auto flags = std::make_shared<ExplainFlags>();
   CLI::App* command = program.add_subcommand(
       "explain", "show a request's prompts, tree, steps and readings as JSON; reads no weights");
-  flags->model.add_file_to(*command);
+  flags->model.add_model_to(*command);
+  flags->model.add_reading_to(*command);
   add_compile_flags(*command, flags->compile);
-  command->add_option("request", flags->input, "a System One request (JSON), - for standard input");
-  command->callback([flags, &chosen] { chosen = [flags] { return run_explain(*flags); }; });
+  command->add_option("request", flags->input, "a System One request (JSON), - for standard input")
+      ->capture_default_str();
+  run_when_chosen(*command, chosen, [flags] { return run_explain(*flags); });
 }
 
 }  // namespace adjudge::app

@@ -4,6 +4,7 @@
 
 #include "app/command.h"
 #include "app/options.h"
+#include "base/try.h"
 #include "decide/explain.h"
 #include "json/print.h"
 
@@ -11,10 +12,9 @@ namespace adjudge::app {
 
 namespace {
 
-ExitStatus run_inspect(ModelFlags& flags) {
-  const auto file = flags.open_file();
-  if (!file.ok()) return report(file.error());
-  std::cout << json::print(inspect(*file.value()), json::Flavour::indent2) << "\n";
+Result<ExitStatus> run_inspect(ModelFlags& flags) {
+  ADJ_TRY(const std::unique_ptr<ModelFile> file, flags.open_file());
+  std::cout << json::print(inspect(*file), json::Flavour::indent2) << "\n";
   return ExitStatus::success;
 }
 
@@ -27,9 +27,8 @@ void add_inspect_command(CLI::App& program, Run& chosen) {
       "describe a model file: family, backbone, sizes, limits, temperatures, special tokens");
   command->add_option("model", flags->model, "a GGUF file, or the name of a pulled model")
       ->required();
-  command->add_option("--family", flags->options.family,
-                      "ask this family's way, whatever the file says");
-  command->callback([flags, &chosen] { chosen = [flags] { return run_inspect(*flags); }; });
+  flags->add_reading_to(*command);
+  run_when_chosen(*command, chosen, [flags] { return run_inspect(*flags); });
 }
 
 }  // namespace adjudge::app

@@ -124,7 +124,7 @@ void print(const Model& model, const Report& report) {
   std::cout << json::print(value, json::Flavour::compact) << "\n";
 }
 
-Status run_replay(ReplayFlags& flags) {
+Result<ExitStatus> run_replay(ReplayFlags& flags) {
   ADJ_TRY(const Requests requests, read_requests(flags.requests));
   ADJ_TRY(const std::string log, read_input(flags.log));
   ADJ_TRY(const std::unique_ptr<Model> model, flags.model.open_model());
@@ -135,7 +135,7 @@ Status run_replay(ReplayFlags& flags) {
     ADJ_TRY_DONE(replay_line(*model, flags.compile, requests, line, report));
   }
   print(*model, report);
-  return Done{};
+  return ExitStatus::success;
 }
 
 }  // namespace
@@ -143,19 +143,17 @@ Status run_replay(ReplayFlags& flags) {
 void add_replay_command(CLI::App& program, Run& chosen) {
   auto flags = std::make_shared<ReplayFlags>();
   CLI::App* command = program.add_subcommand(
-      "replay", "ask a model again what a decision log holds, and say what has changed");
+      "replay", "ask a model again what a server's decision log holds, and say what has changed");
+  command->footer(
+      "Succeeds whatever has changed: the report says how much. To hold a model to recorded "
+      "answers, prompt ids and a limit: check.");
   flags->model.add_to(*command);
   add_compile_flags(*command, flags->compile);
   command->add_option("log", flags->log, "what serve --decision-log wrote; - is standard input")
       ->required();
   command->add_option("--requests", flags->requests,
                       "a file of request bodies, one a line, for a log that holds hashes alone");
-  command->callback([flags, &chosen] {
-    chosen = [flags] {
-      const Status status = run_replay(*flags);
-      return status.ok() ? ExitStatus::success : report(status.error());
-    };
-  });
+  run_when_chosen(*command, chosen, [flags] { return run_replay(*flags); });
 }
 
 }  // namespace adjudge::app

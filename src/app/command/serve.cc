@@ -87,7 +87,6 @@ Status prepare(ServerFlags& flags) {
   ADJ_TRY(flags.access.keys, read_keys(flags.keys));
   flags.http.public_allowed = flags.http.public_allowed || !flags.access.keys.empty();
   flags.http.body_bytes_max = flags.limits.json.bytes_max;
-  ADJ_TRY(flags.model.options.precision, parse_precision(flags.model.precision));
   return flags.model.configure_runtime();
 }
 
@@ -95,7 +94,7 @@ void log_notes(const serve::ShelfEntry& entry, ServerLog& log) {
   for (const std::string& note : entry.card.notes) log.warn(entry.card.id + ": " + note);
 }
 
-Status run_server(ServerFlags& flags) {
+Result<ExitStatus> run_server(ServerFlags& flags) {
   TerminationSignals signals;
   ADJ_TRY_DONE(prepare(flags));
   // A model whose file is cut off must not end the others (docs/adr/0004).
@@ -113,7 +112,8 @@ Status run_server(ServerFlags& flags) {
     log.warn(id + ": " + status.error().message());
   };
   serve::ModelShelf shelf(std::move(entries), flags.shelf);
-  return serve_until_told(*server, shelf, flags, log, signals);
+  ADJ_TRY_DONE(serve_until_told(*server, shelf, flags, log, signals));
+  return ExitStatus::success;
 }
 
 }  // namespace
@@ -122,12 +122,7 @@ void add_serve_command(CLI::App& program, Run& chosen) {
   auto flags = std::make_shared<ServerFlags>();
   CLI::App* command = program.add_subcommand("serve", "answer over HTTP");
   flags->add_to(*command);
-  command->callback([flags, &chosen] {
-    chosen = [flags] {
-      const Status status = run_server(*flags);
-      return status.ok() ? ExitStatus::success : report(status.error());
-    };
-  });
+  run_when_chosen(*command, chosen, [flags] { return run_server(*flags); });
 }
 
 }  // namespace adjudge::app

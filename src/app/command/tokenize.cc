@@ -4,6 +4,7 @@
 
 #include "app/catalogue.h"
 #include "app/command.h"
+#include "base/try.h"
 #include "gguf/file.h"
 #include "json/value.h"
 #include "text/tokenizer.h"
@@ -20,18 +21,14 @@ struct TokenizeFlags {
 
 Result<std::unique_ptr<text::Tokenizer>> open_tokenizer(const TokenizeFlags& flags,
                                                         std::unique_ptr<gguf::File>& file) {
-  const Result<std::string> path = resolve_model(flags.model);
-  if (!path.ok()) return path.error();
-  auto opened = gguf::File::open(path.value());
-  if (!opened.ok()) return opened.error();
-  file = std::move(opened).value();
+  ADJ_TRY(const std::string path, resolve_model(flags.model));
+  ADJ_TRY(file, gguf::File::open(path));
   return text::Tokenizer::open(file->metadata(), flags.split);
 }
 
-ExitStatus run_tokenize(const TokenizeFlags& flags) {
+Result<ExitStatus> run_tokenize(const TokenizeFlags& flags) {
   std::unique_ptr<gguf::File> file;  // the tokenizer may borrow from it
-  const auto tokenizer = open_tokenizer(flags, file);
-  if (!tokenizer.ok()) return report(tokenizer.error());
+  ADJ_TRY(const std::unique_ptr<text::Tokenizer> tokenizer, open_tokenizer(flags, file));
   ExitStatus status = ExitStatus::success;
   for (std::string line; std::getline(std::cin, line);) {
     const Result<json::Value> text = json::parse(line);
@@ -44,7 +41,7 @@ ExitStatus run_tokenize(const TokenizeFlags& flags) {
     }
     std::cout << "[";
     const char* separator = "";
-    for (const Token token : tokenizer.value()->encode(text.value().text, flags.special)) {
+    for (const Token token : tokenizer->encode(text.value().text, flags.special)) {
       std::cout << separator << token;
       separator = ", ";
     }
@@ -64,7 +61,7 @@ void add_tokenize_command(CLI::App& program, Run& chosen) {
   command->add_option("--split", flags->split,
                       "split text this way instead of as tokenizer.ggml.pre says");
   command->add_flag("--special", flags->special, "recognise special tokens in the texts");
-  command->callback([flags, &chosen] { chosen = [flags] { return run_tokenize(*flags); }; });
+  run_when_chosen(*command, chosen, [flags] { return run_tokenize(*flags); });
 }
 
 }  // namespace adjudge::app
