@@ -38,6 +38,17 @@ Result<std::vector<std::string>> paths_of(const std::vector<std::string>& models
   return paths;
 }
 
+// What `adjudge models` and the other commands call a file of the catalogue.
+std::vector<std::string> names_in_catalogue(const std::string& path) {
+  std::vector<std::string> names;
+  for (const CatalogueEntry& entry : catalogue().entries) {
+    if (std::filesystem::path(path).filename() != entry.file) continue;
+    names.push_back(entry.name);
+    if (&entry == catalogue().find(kDefaultModel)) names.push_back(kDefaultModel);
+  }
+  return names;
+}
+
 // `fingerprint` is that of the file whose card was shown.
 Result<std::shared_ptr<const serve::Decider>> load(const std::string& path,
                                                    const std::string& fingerprint,
@@ -62,6 +73,7 @@ Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::stri
   for (const std::string& path : paths) {
     ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(path, options));
     serve::ModelCard card = serve::card_of(*file, options.precision);
+    card.other_names = names_in_catalogue(path);
     for (const serve::ShelfEntry& other : entries) {
       if (other.card.id != card.id) continue;
       return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};

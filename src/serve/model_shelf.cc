@@ -15,8 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 // How often models are looked at: are they idle, has their file changed?
 constexpr std::chrono::milliseconds kLookStep{200};
-// Ollama's clients ask for "name:latest".
-constexpr std::string_view kLatest = ":latest";
 
 bool lacks_memory(const Result<std::shared_ptr<const Decider>>& loaded) {
   return !loaded.ok() && loaded.error().kind == ErrorKind::unavailable;
@@ -42,11 +40,7 @@ ModelShelf::~ModelShelf() { thread_.request_stop(); }
 
 int ModelShelf::place_of(const std::string& model) const {
   // Where there is one model, every name means it: clients come with names of their own.
-  if (model.empty() || is_alias(model) || places_.size() == 1) return 0;
-  std::string_view name = model;
-  if (name.ends_with(kLatest)) name.remove_suffix(kLatest.size());
-  const auto found = std::ranges::find(cards_, name, &ModelCard::id);
-  return found == cards_.end() ? -1 : static_cast<int>(found - cards_.begin());
+  return places_.size() == 1 ? 0 : find_card(cards_, model);
 }
 
 Result<std::shared_ptr<const Decider>> ModelShelf::find(const std::string& model) {

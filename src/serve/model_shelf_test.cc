@@ -87,6 +87,16 @@ TEST(ModelShelf, ANameMeansItsModelAndAnAliasTheFirst) {
   }
 }
 
+TEST(ModelShelf, OtherNamesMeanTheirModelUnlessOneIsCalledSo) {
+  Memory memory(3);
+  auto some = entries(memory, {"a", "b", "c"});
+  some[1].card.other_names = {"bee", "c"};
+  ModelShelf shelf(std::move(some), {});
+  EXPECT_EQ(await(shelf, "bee"), await(shelf, "b"));
+  EXPECT_EQ(await(shelf, "bee:latest"), await(shelf, "b"));
+  EXPECT_NE(await(shelf, "c"), await(shelf, "b"));
+}
+
 TEST(ModelShelf, WhereThereIsOneModelEveryNameMeansIt) {
   Memory memory(1);
   ModelShelf shelf(entries(memory, {"a"}), {});

@@ -15,6 +15,8 @@ namespace {
 using json::Value;
 
 constexpr std::array<std::string_view, 2> kAliases = {"jev-latest", "jev-preview"};
+// Ollama's clients ask for "name:latest".
+constexpr std::string_view kLatest = ":latest";
 
 std::string date_of(std::int64_t seconds) {
   const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
@@ -25,9 +27,12 @@ std::string date_of(std::int64_t seconds) {
   return text.data();
 }
 
-Value aliases() {
+Value aliases(const ModelCard& card, bool first) {
   std::vector<Value> names;
-  for (const std::string_view alias : kAliases) names.push_back(json::string(alias));
+  for (const std::string& name : card.other_names) names.push_back(json::string(name));
+  if (first) {
+    for (const std::string_view alias : kAliases) names.push_back(json::string(alias));
+  }
   return json::array(std::move(names));
 }
 
@@ -66,7 +71,7 @@ Value data_entry(const ModelCard& card, bool first, const RequestLimits& limits)
                        {"object", json::string("model")},
                        {"created", json::integer(card.created)},
                        {"owned_by", json::string("adjudge")},
-                       {"aliases", first ? aliases() : json::array({})},
+                       {"aliases", aliases(card, first)},
                        {"architecture", architecture},
                        {"meta", card_of(card, limits)}});
 }
@@ -80,7 +85,17 @@ Value model_entry(std::string_view name, const std::string& description, std::in
 
 }  // namespace
 
-bool is_alias(std::string_view name) { return std::ranges::find(kAliases, name) != kAliases.end(); }
+int find_card(std::span<const ModelCard> cards, std::string_view name) {
+  if (name.ends_with(kLatest)) name.remove_suffix(kLatest.size());
+  if (name.empty() || std::ranges::count(kAliases, name) > 0) return 0;
+  auto found = std::ranges::find(cards, name, &ModelCard::id);
+  if (found == cards.end()) {
+    found = std::ranges::find_if(cards, [&](const ModelCard& card) {
+      return std::ranges::count(card.other_names, name) > 0;
+    });
+  }
+  return found == cards.end() ? -1 : static_cast<int>(found - cards.begin());
+}
 
 std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits) {
   std::vector<Value> data, models;

@@ -15,6 +15,7 @@ namespace adjudge::serve {
 // What people may know of a model before they ask it.
 struct ModelCard {
   std::string id;
+  std::vector<std::string> other_names;  // that mean it too
   std::string description;
   std::int64_t created = 0;  // seconds since 1970: when the file was written
   std::string family;
@@ -31,8 +32,9 @@ struct ModelCard {
   std::vector<std::string> notes;
 };
 
-// Clients ask for these when nobody told them a name; they mean the first model.
-bool is_alias(std::string_view name);
+// The place of the card that a name means; -1 when there is none. No name, and those that clients
+// ask for when nobody told them one, mean the first.
+int find_card(std::span<const ModelCard> cards, std::string_view name);
 
 std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits);
 

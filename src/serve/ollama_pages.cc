@@ -1,6 +1,5 @@
 #include "serve/ollama_pages.h"
 
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -13,8 +12,6 @@ namespace adjudge::serve {
 namespace {
 
 using json::Value;
-
-constexpr std::string_view kLatest = ":latest";
 
 std::string time_of(std::int64_t seconds) {
   const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
@@ -93,11 +90,8 @@ const ModelCard* find_ollama_card(std::span<const ModelCard> cards, std::string_
   const Value* name = parsed.value().find("model");
   if (name == nullptr) name = parsed.value().find("name");
   if (name == nullptr || !name->is_string()) return nullptr;
-  std::string_view id = name->text;
-  if (id.ends_with(kLatest)) id.remove_suffix(kLatest.size());
-  if (is_alias(id)) return &cards.front();
-  const auto found = std::ranges::find(cards, id, &ModelCard::id);
-  return found == cards.end() ? nullptr : &*found;
+  const int place = find_card(cards, name->text);
+  return place < 0 ? nullptr : &cards[at(place)];
 }
 
 }  // namespace adjudge::serve
