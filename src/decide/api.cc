@@ -11,6 +11,20 @@ namespace adjudge {
 
 namespace {
 
+std::vector<std::string> keys_of(const Question& question, std::span<const int> options) {
+  std::vector<std::string> keys;
+  for (const int i : options) keys.push_back(question.options[at(i)].key);
+  return keys;
+}
+
+DecisionTruncation public_truncation(const Question& question, const Truncation& truncation) {
+  const auto text = [](const CutText& cut) {
+    return TruncatedText{cut.token_count, cut.kept_count};
+  };
+  return {text(truncation.question), text(truncation.state),
+          keys_of(question, truncation.options_cut), keys_of(question, truncation.options_alike)};
+}
+
 DecisionAnswer public_answer(const Question& question, const Answer& answer) {
   DecisionAnswer out;
   out.id = answer.id;
@@ -30,6 +44,7 @@ DecisionAnswer public_answer(const Question& question, const Answer& answer) {
       break;
   }
   out.confidence = answer.confidence;
+  out.truncation = public_truncation(question, answer.truncation);
   return out;
 }
 
@@ -44,6 +59,14 @@ DecisionResponse public_response(const Request& request, const Response& respons
   return out;
 }
 
+void set(json::Value& object, std::string_view key, json::Value value) {
+  if (json::Value* present = object.find(key)) {
+    *present = std::move(value);
+  } else {
+    object.members.push_back({std::string(key), std::move(value)});
+  }
+}
+
 }  // namespace
 
 const char* version() { return ADJ_VERSION; }
@@ -53,29 +76,67 @@ Status configure_process(const ProcessSettings& settings) {
       {settings.thread_count, settings.memory_bytes_max, settings.snapshot_bytes_max});
 }
 
-DecisionRequest DecisionRequest::from_json(std::string body) {
+struct DecisionRequest::Content {
+  json::Value body = json::object({});
+  std::optional<Error> unreadable;  // the first JSON that was given and cannot be read
+
+  // Where questions of the caller's own JSON are no object, they stay none, which is refused on
+  // submission.
+  void add(std::string_view id, QuestionKind kind, std::string_view instructions,
+           json::Value criteria) {
+    if (body.find("questions") == nullptr) set(body, "questions", json::object({}));
+    set(*body.find("questions"), id,
+        json::object({{"type", json::string(kind_name(kind))},
+                      {"instructions", json::string(instructions)},
+                      {"criteria", std::move(criteria)}}));
+  }
+};
+
+DecisionRequest::DecisionRequest() : content_(std::make_unique<Content>()) {}
+DecisionRequest::DecisionRequest(const DecisionRequest& other)
+    : content_(std::make_unique<Content>(*other.content_)) {}
+DecisionRequest::DecisionRequest(DecisionRequest&&) noexcept = default;
+DecisionRequest& DecisionRequest::operator=(DecisionRequest other) noexcept {
+  content_.swap(other.content_);
+  return *this;
+}
+DecisionRequest::~DecisionRequest() = default;
+
+DecisionRequest DecisionRequest::from_json(std::string_view body) {
   DecisionRequest request;
-  request.body_ = std::move(body);
+  if (Result<json::Value> parsed = json::parse(body); parsed.ok()) {
+    request.content_->body = std::move(parsed).value();
+  } else {
+    request.content_->unreadable = parsed.error();
+  }
   return request;
 }
 
 DecisionRequest& DecisionRequest::state(std::string_view text) {
-  return state_json(json::quote(text));
+  set(content_->body, "state", json::string(text));
+  return *this;
 }
 
 DecisionRequest& DecisionRequest::state_json(std::string_view json) {
-  state_ = json;
+  if (Result<json::Value> parsed = json::parse(json); parsed.ok()) {
+    set(content_->body, "state", std::move(parsed).value());
+  } else if (!content_->unreadable) {
+    content_->unreadable = parsed.error();
+    for (Fault& fault : content_->unreadable->faults)
+      fault.path.insert(fault.path.begin(), "state");
+  }
   return *this;
 }
 
 DecisionRequest& DecisionRequest::choice(std::string_view id, std::string_view instructions,
                                          std::span<const ChoiceOption> options) {
-  std::string criteria;
+  json::Value criteria = json::object({});
   for (const ChoiceOption& option : options) {
-    criteria += (criteria.empty() ? "" : ", ") + json::quote(option.key) + ": " +
-                (option.description.empty() ? "null" : json::quote(option.description));
+    set(criteria, option.key,
+        option.description.empty() ? json::null() : json::string(option.description));
   }
-  return add(id, "choice", instructions, "{" + criteria + "}");
+  content_->add(id, QuestionKind::choice, instructions, std::move(criteria));
+  return *this;
 }
 
 DecisionRequest& DecisionRequest::choice(std::string_view id, std::string_view instructions,
@@ -85,10 +146,10 @@ DecisionRequest& DecisionRequest::choice(std::string_view id, std::string_view i
 
 DecisionRequest& DecisionRequest::score(std::string_view id, std::string_view instructions,
                                         std::span<const std::string_view> levels) {
-  std::string criteria;
-  for (const std::string_view level : levels)
-    criteria += (criteria.empty() ? "" : ", ") + json::quote(level);
-  return add(id, "score", instructions, "[" + criteria + "]");
+  json::Value criteria = json::array({});
+  for (const std::string_view level : levels) criteria.items.push_back(json::string(level));
+  content_->add(id, QuestionKind::score, instructions, std::move(criteria));
+  return *this;
 }
 
 DecisionRequest& DecisionRequest::score(std::string_view id, std::string_view instructions,
@@ -97,21 +158,13 @@ DecisionRequest& DecisionRequest::score(std::string_view id, std::string_view in
 }
 
 DecisionRequest& DecisionRequest::noul(std::string_view id, std::string_view instructions) {
-  return add(id, "noul", instructions, "null");
-}
-
-DecisionRequest& DecisionRequest::add(std::string_view id, std::string_view type,
-                                      std::string_view instructions, std::string criteria) {
-  questions_ +=
-      (questions_.empty() ? "" : ", ") + json::quote(id) + ": {\"type\": " + json::quote(type) +
-      ", \"instructions\": " + json::quote(instructions) + ", \"criteria\": " + criteria + "}";
+  content_->add(id, QuestionKind::noul, instructions, json::null());
   return *this;
 }
 
-std::string DecisionRequest::json() const {
-  if (!body_.empty()) return body_;
-  const std::string state = state_.empty() ? "" : "\"state\": " + state_ + ", ";
-  return "{" + state + "\"questions\": {" + questions_ + "}}";
+Result<std::string> DecisionRequest::json() const {
+  if (content_->unreadable) return *content_->unreadable;
+  return json::print(content_->body, json::Flavour::compact);
 }
 
 struct DecisionModel::Content {
@@ -142,11 +195,15 @@ std::vector<Result<DecisionResponse>> DecisionModel::submit(
   std::vector<Result<Request>> parsed;
   std::vector<Request> valid;
   for (const DecisionRequest& request : requests) {
-    parsed.push_back(parse_systemone(request.json(), {}));
+    const Result<std::string> body = request.json();
+    parsed.push_back(body.ok() ? parse_systemone(body.value(), {}) : body.error());
     if (parsed.back().ok()) valid.push_back(parsed.back().value());
   }
-  const auto decided =
-      decide(*content_->model, valid, {{options.faithful, options.questions_alone}, options.stop});
+  const auto decided = decide(*content_->model, valid,
+                              {{.faithful = options.faithful,
+                                .questions_alone = options.questions_alone,
+                                .refuse_truncation = options.refuse_truncation},
+                               options.stop});
   std::vector<Result<DecisionResponse>> results;
   auto next = decided.begin();
   for (const Result<Request>& request : parsed) {

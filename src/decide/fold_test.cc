@@ -113,7 +113,7 @@ TEST(Fold, RefusesALogitThatIsNoNumber) {
     const auto refused =
         fold(question_of(QuestionKind::noul, 2), plan_of({{0, 1}}, kind), logits, {});
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().kind, ErrorKind::internal);
+    EXPECT_EQ(refused.error().kind, ErrorKind::bad_model);
   }
 }
 
