@@ -234,7 +234,7 @@ def family_pages(tree):
 
 def documents(tree):
     quoted = re.compile(r"`([\w./-]+)`|\]\(([\w./-]+)(?:#[\w-]+)?\)")
-    suffixes = (".cc", ".h", ".md", ".py", ".cmake", ".json", ".jsonl", ".txt")
+    suffixes = (".cc", ".h", ".md", ".py", ".cmake", ".json", ".jsonl", ".txt", ".wire")
     for file in tree.files:
         if file.suffix != "md" or not re.match(r"docs/[\w-]+\.md$|[A-Z]+\.md$", file.path):
             continue
@@ -247,6 +247,19 @@ def documents(tree):
                 continue
             if not tree.has(name, file):
                 yield file, line, f"{name} does not exist"
+
+
+def named_tests(tree):
+    """A test that a document names, as `Suite.Name` or `test_name`, is there."""
+    quoted = re.compile(r"`([A-Z]\w+\.[A-Z]\w+|test_\w+)`")
+    for file in tree.files:
+        if not re.match(r"docs/[\w-]+\.md$|[A-Z]+\.md$", file.path):
+            continue
+        for line, match in file.search(quoted):
+            name = match[1]
+            is_stage = name.startswith("test_") and f"src/{name[5:]}" in tree.folders
+            if name not in tree.tests and not is_stage:
+                yield file, line, f"no test is called {name}"
 
 
 def comments(tree):
@@ -378,6 +391,7 @@ RULES = {
     "family-names": family_names,
     "family-pages": family_pages,
     "documents": documents,
+    "named-tests": named_tests,
     "comments": comments,
     "todo": todo,
     "one-machine": one_machine,
@@ -405,6 +419,14 @@ class Tree:
         return {file.stem for file in self.cxx
                 if re.fullmatch(r"src/family/\w+\.cc", file.path) and not file.is_test
                 and file.stem not in ("registry", "sidecar")}
+
+    @cached_property
+    def tests(self):
+        """Of C++ as Suite.Name, of Python by their functions' names."""
+        named = {f"{suite}.{name}" for file in self.cxx if file.is_test
+                 for suite, name in re.findall(r"TEST(?:_[FP])?\((\w+),\s*(\w+)\)", file.text)}
+        return named | {name for file in self.files if file.name.endswith("_test.py")
+                        for name in re.findall(r"def (test_\w+)", file.text)}
 
     def has(self, name, document):
         """Whether a document may call a file or folder so: from the root, from src/, from include/,

@@ -89,6 +89,13 @@ class Rules(unittest.TestCase):
         self.expect(["family-pages"], tree | {"docs/models.md": "## Lev\nlike kev\n"})
         self.expect(["family-pages"], tree | {"docs/families.md": "| | lev |\n"})
 
+    def test_documents_name_tests_that_exist(self):
+        tree = {"src/nn/a_test.cc": "TEST_F(Nn,\n       Adds) {}\n", "tests/a_test.py": "def test_adds(): pass\n"}
+        named = "`Nn.Adds`, `test_adds`, `test_nn`\n"
+        self.expect([], tree | {"docs/a.md": named})
+        self.expect(["named-tests"], tree | {"docs/a.md": "`Nn.Subtracts`"})
+        self.expect(["named-tests"], tree | {"README.md": "`test_subtracts`"})
+
     def test_documents_name_what_exists(self):
         good = "`src/nn/a.h`, `nn/a.h`, `nn/`, `x.cc`, [b](b.md)"
         tree = {"src/nn/a.h": HEADER, "docs/b.md": good}
