@@ -1,6 +1,7 @@
 """What flags change: keys, names, dialects, logs, several models. Over the real program."""
 import gzip
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ def lines_of(data):
     return [json.loads(line) for line in data.decode().splitlines()]
 
 
-class Settings(unittest.TestCase):
+class ServerTest(unittest.TestCase):
     def served(self, *flags, **others):
         server = Served(OPTIONS.program, OPTIONS.model, *flags, **others)
         self.addCleanup(lambda: server.process.poll() is None and server.end())
@@ -39,6 +40,8 @@ class Settings(unittest.TestCase):
         return subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, *flags],
                               capture_output=True, text=True, timeout=30)
 
+
+class Settings(ServerTest):
     def test_keys_from_everywhere_open_and_nothing_else_does(self):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write("from-file\n\n  also-from-file \n")
@@ -175,6 +178,17 @@ class Settings(unittest.TestCase):
         self.assertEqual(model_of("jev-latest"), names[0])
         self.assertEqual(model_of("gpt-6-luna"), "api_usage_error")
 
+    def test_the_catalogues_names_mean_their_model(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pulled = Path(folder) / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
+            pulled.symlink_to(Path(OPTIONS.model).resolve())
+            server = self.served("--model", str(pulled), "--pin", pulled.stem)
+            entry = self.ask(server, get("/v1/models")).json()["data"][1]
+            self.assertEqual(entry["aliases"], ["qwen2.5-coder-1.5b-instruct", "default"])
+            for name in entry["aliases"]:
+                body = json.dumps({"model": name, **json.loads(decision("s"))})
+                self.assertEqual(self.ask(server, post(body)).json()["model"], pulled.stem)
+
     def test_an_idle_model_is_put_away_and_comes_back(self):
         server = self.served("--idle-unload", "1")
         self.assertEqual(self.ask(server, post(decision("s"))).status, 200)
@@ -234,6 +248,111 @@ class Settings(unittest.TestCase):
                 answer = self.ask(server, request(method.upper(), path, b"{" if method == "post"
                                                   else b""))
                 self.assertIn(str(answer.status), operations[method]["responses"], path)
+
+
+class Flags(ServerTest):
+    """Every flag of the server changes what it should."""
+
+    def model_called(self, name):
+        return str(Path(OPTIONS.model).parent / f"{name}.gguf")
+
+    def served_model(self, name, *flags):
+        server = Served(OPTIONS.program, self.model_called(name), *flags)
+        self.addCleanup(lambda: server.process.poll() is None and server.end())
+        return server
+
+    def test_another_familys_way(self):
+        asked = [self.ask(server, get("/v1/models")).json()["data"][0]["meta"]["family"]
+                 for server in (self.served(), self.served("--family", "nimble"))]
+        self.assertEqual(asked, ["openjev", "nimble"])
+
+    def test_questions_alone_do_not_see_each_other(self):
+        a, b = ({"type": "noul", "instructions": text} for text in ("late?", "angry?"))
+
+        def answer_to_a(server, **questions):
+            return self.ask(server, post(decision("text", **questions))).json()["answers"]["a"]
+
+        together = self.served("--family", "nimble", "--questions", "together")
+        self.assertNotEqual(answer_to_a(together, a=a, b=b), answer_to_a(together, a=a))
+        alone = self.served("--family", "nimble", "--questions", "alone")
+        self.assertEqual(answer_to_a(alone, a=a, b=b), answer_to_a(alone, a=a))
+
+    def test_what_training_cut_is_told_or_refused(self):
+        body = decision("text", q={"type": "choice", "criteria": {"a": "word " * 300, "b": None}})
+        told = self.ask(self.served_model("tiny-laya-f32", "--on-truncation", "report"), post(body))
+        self.assertEqual((told.status, told.headers["x-truncated"]), (200, "true"))
+        refused = self.ask(self.served_model("tiny-laya-f32", "--on-truncation", "refuse"), post(body))
+        self.assertEqual(refused.status, 422)
+        self.assertEqual(refused.json()["detail"][0]["type"], "truncated")
+
+    def test_ids_are_shown_where_the_reference_shows_them(self):
+        def answers(server, name):
+            body = decision("text", **{name: {"type": "noul", "instructions": "late?"}})
+            return self.ask(server, post(body)).json()["answers"][name]
+
+        plain = self.served("--family", "nimble")
+        self.assertEqual(answers(plain, "one"), answers(plain, "another"))
+        faithful = self.served("--family", "nimble", "--faithful")
+        self.assertNotEqual(answers(faithful, "one"), answers(faithful, "another"))
+
+    def test_text_is_split_another_way(self):
+        body = decision("1234567890 " * 30)
+
+        def tokens(*flags):
+            return self.ask(self.served(*flags), post(body)).json()["usage"]["input_tokens"]
+
+        self.assertNotEqual(tokens(), tokens("--split", "gpt-2"))
+        self.assertEqual(self.run_serve("--split", "nowhere").returncode, 3)
+
+    def test_an_instruction_set_is_named_and_near(self):
+        def noul(*flags):
+            return self.ask(self.served(*flags), post(decision("s"))).json()["answers"]["q"]["noul"]
+
+        self.assertAlmostEqual(noul("--isa", "scalar"), noul(), delta=1e-4)
+        refused = self.run_serve("--isa", "abacus")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("scalar", refused.stderr)
+
+    def test_precision_is_told_and_refused_where_there_is_none(self):
+        meta = self.ask(self.served(), get("/v1/models")).json()["data"][0]["meta"]
+        self.assertTrue(meta["precision"].startswith("f32"), meta)  # as served.py asks for
+        self.assertEqual(self.run_serve("--precision", "f8").returncode, 2)
+
+    def test_memory_that_does_not_suffice_is_named(self):
+        refused = self.run_serve("--memory", "1KB")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("memory budget", refused.stderr)
+
+    def test_states_are_kept_unless_told_not_to(self):
+        def evaluated(server):
+            for instructions in ("first?", "second?"):
+                body = json.loads(decision("long text " * 60,
+                                           q={"type": "noul", "instructions": instructions}))
+                usage = self.ask(server, post(json.dumps({"x_usage": True, **body}))).json()
+            return usage["x_usage"]["evaluated_tokens"]
+
+        self.assertLess(evaluated(self.served("--snapshot-cache", "64MB")),
+                        evaluated(self.served("--snapshot-cache", "0")) / 2)
+
+    def test_a_public_address_without_a_key_only_when_told(self):
+        self.assertEqual(self.run_serve("--host", "0.0.0.0").returncode, 2)
+        server = self.served("--host", "0.0.0.0", "--public")
+        self.assertEqual(self.ask(server, post(decision("s"))).status, 200)
+
+    def test_a_proxys_name_is_let_in(self):
+        server = self.served("--allow-host", "proxy.example")
+        for host, status in (("proxy.example", 200), ("other.example", 403)):
+            data = post(decision("s")).replace(b"Host: localhost", b"Host: " + host.encode())
+            self.assertEqual(self.ask(server, data).status, status, host)
+
+    def test_every_flag_is_passed_by_a_test(self):
+        shown = subprocess.run([OPTIONS.program, "serve", "--help"], capture_output=True, text=True, timeout=30)
+        flags = set(re.findall(r"^ +(--[a-z][a-z-]+)", shown.stdout, re.MULTILINE))
+        flags |= set(re.findall(r"^ +-\w,(--[a-z][a-z-]+)", shown.stdout, re.MULTILINE))
+        self.assertIn("--model", flags)
+        passed = {flag for test in Path(__file__).parent.glob("*.py")
+                  for flag in re.findall(r'"(--[a-z-]+)"', test.read_text())}
+        self.assertEqual(flags - passed - {"--help"}, set(), "flags of serve that no test passes")
 
 
 if __name__ == "__main__":
