@@ -259,7 +259,9 @@ void Connection::handle() {
     });
   };
   const auto self = shared_from_this();  // an answer on the spot may end the connection
-  hub_.handler({take_request(), gone_.get_token(), std::move(reply)});
+  HttpCall call{take_request(), gone_.get_token(), std::move(reply)};
+  if (deadline_) call.deadline = begin_ + *deadline_;
+  hub_.handler(std::move(call));
   if (stage_ == Stage::handling) watch_peer();
 }
 

@@ -74,7 +74,7 @@ Status admit(const std::shared_ptr<Pending>& pending) {
   pending->print = std::move(ask.print);
   ADJ_TRY(const auto decider, desk.source.find(ask.requests.front().model));
 
-  Waiting waiting{.client = call.request.client, .gone = call.gone};
+  Waiting waiting{.client = call.request.client, .deadline = call.deadline, .gone = call.gone};
   for (Request& request : ask.requests) {
     ADJ_TRY(PreparedPtr prepared, decider->prepare(std::move(request)));
     waiting.parts.push_back(std::move(prepared));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cmath>
 #include <iterator>
 #include <memory>
@@ -22,6 +23,11 @@ constexpr double kPaceMemory = 0.8;
 // Longer promises are guesses, and clients cap them.
 constexpr double kExpectedSecondsMin = 1;
 constexpr double kExpectedSecondsMax = 60;
+// Who would be answered just in time is often answered just too late, and the work is lost; those
+// who come in while there is time to spare are answered well.
+constexpr double kTimeToSpare = 2;
+// Whoever has been silent for so long is no competitor any more.
+constexpr std::chrono::seconds kCompetition{5};
 
 double seconds_between(Clock::time_point begin, Clock::time_point end) {
   return std::chrono::duration<double>(end - begin).count();
@@ -94,7 +100,11 @@ Status DecisionQueue::enter(Waiting waiting, std::vector<Entry>& gone) {
                                               std::to_string(options_.token_count_max)};
     }
   }
+  if (!has_time(waiting, token_count)) {
+    return Error{ErrorKind::overloaded, "there would be no answer before the deadline"};
+  }
   waiting_token_count_ += token_count;
+  note_client(waiting.client);
   const std::string client = waiting.client;
   line_.push(client, {std::move(waiting), token_count, Clock::now()});
   arrived_.notify_one();
@@ -105,6 +115,24 @@ bool DecisionQueue::has_room(const std::string& client, int token_count) const {
   if (!line_.holds(client)) return true;
   return line_.size() < options_.request_count_max &&
          token_count <= options_.token_count_max - waiting_token_count_;
+}
+
+bool DecisionQueue::has_time(const Waiting& waiting, int token_count) const {
+  if (!waiting.deadline || waiting.let_in || !line_.holds(waiting.client)) return true;
+  const double tokens = waiting_token_count_ + deciding_token_count_ + token_count;
+  const double seconds = tokens * seconds_per_token_.value_or(0);
+  return kTimeToSpare * seconds <= seconds_between(Clock::now(), *waiting.deadline);
+}
+
+void DecisionQueue::note_client(const std::string& client) {
+  if (!last_client_.empty() && client != last_client_) competed_ = Clock::now();
+  last_client_ = client;
+}
+
+int DecisionQueue::pass_token_count_max() const {
+  const bool competing = competed_ && Clock::now() - *competed_ < kCompetition;
+  const int competing_max = competing ? options_.competing_token_count_max : INT_MAX;
+  return std::min(options_.together_token_count_max, competing_max);
 }
 
 DecisionQueue::Load DecisionQueue::load() const {
@@ -144,9 +172,10 @@ std::vector<DecisionQueue::Entry> DecisionQueue::take_gone() {
 
 std::vector<DecisionQueue::Entry> DecisionQueue::take_together() {
   std::vector<Entry> together;
+  const int token_count_max = pass_token_count_max();
   const auto fits = [&](const Entry& entry) {
     if (together.empty()) return true;
-    return entry.token_count <= options_.together_token_count_max - deciding_token_count_ &&
+    return entry.token_count <= token_count_max - deciding_token_count_ &&
            entry.waiting.parts.front()->decider == together.front().waiting.parts.front()->decider;
   };
   while (count_of(together) < options_.together_request_count_max) {

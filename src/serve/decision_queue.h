@@ -24,6 +24,9 @@ struct DecisionQueueOptions {
   int request_count_max = 256;  // waiting
   // More company than this would delay the first of a pass more than it saves the last.
   int together_token_count_max = 4096;
+  // ... while several clients ask: each waits for the pass that is going on, so a pass should be
+  // short. Enough to share the reading of weights, which is what company saves.
+  int competing_token_count_max = 256;
   int together_request_count_max = 32;
 };
 
@@ -35,6 +38,7 @@ struct Waiting {
   std::string client;              // whose turn it is: a key or an address
   // Part of something that was let in before: never refused for lack of room.
   bool let_in = false;
+  std::optional<std::chrono::steady_clock::time_point> deadline;
   std::stop_token gone;  // the caller has left
   // Called once, from any thread; must not wait.
   std::function<void(Decided)> done;
@@ -55,8 +59,9 @@ class DecisionQueue {
   DecisionQueue(const DecisionQueue&) = delete;
   DecisionQueue& operator=(const DecisionQueue&) = delete;
 
-  // Refuses at once when full (overloaded); `done` is then not called. A client of whom nothing
-  // waits is always let in, so that nobody can fill the queue for others.
+  // Refuses at once (overloaded) when full, or when the deadline would pass before there was an
+  // answer; `done` is then not called. A client of whom nothing waits is always let in, so that
+  // nobody can fill the queue for others.
   Status submit(Waiting waiting);
 
   struct Load {
@@ -83,6 +88,9 @@ class DecisionQueue {
   void serve(std::stop_token stop);
   // These hold mutex_.
   bool has_room(const std::string& client, int token_count) const;
+  bool has_time(const Waiting& waiting, int token_count) const;
+  void note_client(const std::string& client);
+  int pass_token_count_max() const;
   std::vector<Entry> take_gone();
   std::vector<Entry> take_together();
 
@@ -99,7 +107,9 @@ class DecisionQueue {
   std::uint64_t pass_count_ = 0;
   std::uint64_t decided_count_ = 0;
   std::optional<double> seconds_per_token_;
-  std::jthread thread_;  // last: it uses everything above
+  std::string last_client_;
+  std::optional<std::chrono::steady_clock::time_point> competed_;  // when clients last changed
+  std::jthread thread_;                                            // last: it uses everything above
 };
 
 }  // namespace adjudge::serve

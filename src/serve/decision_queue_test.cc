@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
+#include <thread>
 
 #include "serve/fake_decider.h"
 
@@ -26,6 +28,9 @@ class Caller {
   explicit Caller(const std::string& state, std::string client = "one")
       : Caller(States{state}, std::move(client)) {}
   void let_in() { waiting_.let_in = true; }
+  void wait_at_most(std::chrono::milliseconds time) {
+    waiting_.deadline = std::chrono::steady_clock::now() + time;
+  }
   Status submit(Occupied& occupied);
   void leave() { leaving_.request_stop(); }
   Decided decided() { return told_->get_future().get(); }
@@ -99,6 +104,20 @@ TEST(DecisionQueue, APassTakesNoMoreThanItsTokensAndRequests) {
   EXPECT_EQ(passes[4].states, (States{"1234567890123456"}));
 }
 
+TEST(DecisionQueue, APassIsShortWhileSeveralClientsAsk) {
+  for (const bool competes : {false, true}) {
+    Occupied occupied({.competing_token_count_max = 2});
+    Caller a("a"), b("b"), c("c"), other("other", competes ? "other" : "one");
+    for (Caller* caller : {&a, &b, &c, &other}) ASSERT_TRUE(caller->submit(occupied).ok());
+    occupied.decider.release();
+    const auto passes = occupied.decider.await_passes(competes ? 4 : 2);
+    EXPECT_EQ(passes[1].states, competes ? States{"other"} : (States{"a", "b", "c", "other"}));
+    if (competes) {
+      EXPECT_EQ(passes[2].states, (States{"a", "b"}));
+    }
+  }
+}
+
 TEST(DecisionQueue, AFullQueueRefusesAtOnce) {
   Occupied occupied({.token_count_max = 10, .request_count_max = 3});
   Caller large("12345678"), too_much("123"), small("12"), too_many("1"), other("123", "other");
@@ -110,6 +129,26 @@ TEST(DecisionQueue, AFullQueueRefusesAtOnce) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
   EXPECT_TRUE(other.submit(occupied).ok()) << "one client must not fill the queue for another";
+}
+
+TEST(DecisionQueue, WhoseDeadlineWouldPassIsToldSoAtOnce) {
+  Occupied occupied;
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // ten a token
+  occupied.decider.release();
+  occupied.first.decided();
+  occupied.decider.hold();
+  Caller running("1"), waiting("0123456789"), hasty("1"), patient("1"), other("1", "other");
+  ASSERT_TRUE(running.submit(occupied).ok());
+  occupied.decider.await_begun(2);
+  ASSERT_TRUE(waiting.submit(occupied).ok());
+  hasty.wait_at_most(std::chrono::milliseconds(60));
+  const Status refused = hasty.submit(occupied);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::overloaded);
+  patient.wait_at_most(std::chrono::seconds(60));
+  EXPECT_TRUE(patient.submit(occupied).ok());
+  other.wait_at_most(std::chrono::milliseconds(1));
+  EXPECT_TRUE(other.submit(occupied).ok()) << "its turn comes before the queue's end";
 }
 
 TEST(DecisionQueue, WhatWasLetInBeforeIsNeverRefused) {
@@ -131,7 +170,7 @@ TEST(DecisionQueue, ClientsTakeTurns) {
   Caller other("other", "other");
   ASSERT_TRUE(other.submit(occupied).ok());
   occupied.decider.release();
-  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, (States{"1", "other"}));
+  EXPECT_EQ(occupied.decider.await_passes(2)[1].states, (States{"other", "1"}));
 }
 
 TEST(DecisionQueue, TheRequestsOfOneCallAreDecidedInOnePass) {

@@ -1,13 +1,16 @@
 // Those who wait, taken in turn between clients: who sends much waits behind itself, not before
-// others.
+// others. The next turn is that of the client whose last one is longest ago, even if nothing of it
+// waited meanwhile: whoever asks one thing at a time is not behind a flood each time.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <iterator>
 #include <list>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -24,13 +27,18 @@ class FairLine {
 
   void push(const std::string& client, Entry entry) {
     auto own = std::ranges::find(clients_, client, &Client::name);
-    if (own == clients_.end()) own = clients_.insert(own, Client{client, {}});
+    if (own == clients_.end()) {
+      const auto last = last_turns_.find(client);
+      const std::uint64_t turn = last == last_turns_.end() ? 0 : last->second;
+      const auto later = std::ranges::upper_bound(clients_, turn, {}, &Client::last_turn);
+      own = clients_.insert(later, Client{client, turn, {}});
+    }
     own->entries.push_back(std::move(entry));
     ++size_;
   }
 
-  // The oldest entry of the first client in turn whose oldest entry fits; that client's next turn
-  // comes after all others'. Who was passed over is first the next time.
+  // The oldest entry of the first client in turn whose oldest entry fits. Who was passed over is
+  // first the next time.
   template <class Fits>
   std::optional<Entry> take(const Fits& fits) {
     for (auto own = clients_.begin(); own != clients_.end(); ++own) {
@@ -38,6 +46,8 @@ class FairLine {
       Entry entry = std::move(own->entries.front());
       own->entries.pop_front();
       --size_;
+      own->last_turn = ++turn_;
+      remember(own->name);
       clients_.splice(clients_.end(), clients_, own);
       if (own->entries.empty()) clients_.erase(own);
       return entry;
@@ -62,11 +72,25 @@ class FairLine {
   }
 
  private:
+  // Of so many turns. Who comes back later counts as new.
+  static constexpr std::size_t kRememberedMax = 1024;
+
   struct Client {
     std::string name;
+    std::uint64_t last_turn = 0;
     std::deque<Entry> entries;  // never empty
   };
-  std::list<Client> clients_;  // in the order of their turns
+
+  void remember(const std::string& name) {
+    last_turns_[name] = turn_;
+    if (last_turns_.size() <= 2 * kRememberedMax) return;
+    std::erase_if(last_turns_,
+                  [&](const auto& last) { return last.second + kRememberedMax <= turn_; });
+  }
+
+  std::list<Client> clients_;  // by their last turns, and among equals as they came
+  std::unordered_map<std::string, std::uint64_t> last_turns_;
+  std::uint64_t turn_ = 0;
   int size_ = 0;
 };
 

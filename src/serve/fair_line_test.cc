@@ -21,6 +21,19 @@ TEST(FairLine, ClientsTakeTurnsAndEachKeepsItsOrder) {
   EXPECT_TRUE(line.empty());
 }
 
+TEST(FairLine, WhoAsksOneThingAtATimeIsNotBehindAFloodEachTime) {
+  FairLine<std::string> line;
+  const auto any = [](const std::string&) { return true; };
+  for (const char* entry : {"1", "2", "3", "4"}) line.push("flood", entry);
+  EXPECT_EQ(line.take(any), "1");
+  line.push("one", "a");
+  EXPECT_EQ(line.take(any), "a");
+  EXPECT_EQ(line.take(any), "2");
+  line.push("one", "b");
+  line.push("another", "c");
+  EXPECT_EQ(take_all_in_turn(line), "cb34");
+}
+
 TEST(FairLine, WhoWasPassedOverIsFirstTheNextTime) {
   FairLine<std::string> line;
   line.push("large", "LARGE");

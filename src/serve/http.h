@@ -1,7 +1,9 @@
 // What a handler sees of HTTP: plain values, no sockets.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -58,6 +60,7 @@ struct HttpCall {
   HttpRequest request;
   std::stop_token gone;
   std::function<void(HttpResponse)> reply;
+  std::optional<std::chrono::steady_clock::time_point> deadline;  // later it is worth nothing
 };
 
 // Called on the I/O thread; must not wait.
