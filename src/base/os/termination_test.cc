@@ -35,5 +35,20 @@ TEST(TerminationSignals, TheFirstIsAnsweredAndTheSecondEndsTheProcess) {
   close(pipe[1]);
 }
 
+TEST(TerminationSignals, CanBeLookedForWithoutWaiting) {
+  const pid_t child = fork();
+  if (child == 0) {
+    TerminationSignals signals;
+    if (signals.arrived()) _exit(1);
+    if (raise(SIGTERM) != 0 || !signals.arrived()) _exit(2);
+    raise(SIGINT);  // the second one ends us
+    _exit(3);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
 }  // namespace
 }  // namespace adjudge
