@@ -66,6 +66,10 @@ void ModelFlags::add_runtime_to(CLI::App& command) {
             "bytes beside the model file, such as 2GB (0: no limit)");
   add_bytes(command, "--snapshot-cache", runtime.snapshot_bytes_max,
             "bytes of states kept over requests, such as 512MB (0: keep none)");
+  command
+      .add_option("--snapshot-folder", snapshot_folder,
+                  "keep them over restarts in this folder, readable for its owner only")
+      ->check(CLI::ExistingDirectory);
 }
 
 void ModelFlags::add_to(CLI::App& command) {
@@ -85,7 +89,16 @@ Result<std::unique_ptr<ModelFile>> ModelFlags::open_file() {
 Result<std::unique_ptr<Model>> ModelFlags::open_model() {
   ADJ_TRY(const std::string path, resolve_model(model));
   ADJ_TRY_DONE(configure_runtime());
-  return Model::open(path, Runtime::process(), options);
+  ADJ_TRY(std::unique_ptr<Model> opened, Model::open(path, Runtime::process(), options));
+  if (!snapshot_folder.empty()) {
+    ADJ_TRY([[maybe_unused]] const int count, opened->load_snapshots(snapshot_folder));
+  }
+  return opened;
+}
+
+Status ModelFlags::put_away(const Model& opened) const {
+  if (snapshot_folder.empty()) return Done{};
+  return opened.save_snapshots(snapshot_folder);
 }
 
 void add_compile_flags(CLI::App& command, CompileOptions& options) {

@@ -19,17 +19,21 @@ struct ModelFlags {
   std::string model;
   ModelOptions options;
   RuntimeOptions runtime;
+  std::string snapshot_folder;  // empty: what is kept over requests ends with the process
 
   void add_model_to(CLI::App& command);       // --model
   void add_reading_to(CLI::App& command);     // --family, --split: how a file is understood
   void add_arithmetic_to(CLI::App& command);  // --precision, --isa
-  void add_runtime_to(CLI::App& command);     // --threads, --memory, --snapshot-cache
-  void add_to(CLI::App& command);             // all of them
+  void add_runtime_to(
+      CLI::App& command);          // --threads, --memory, --snapshot-cache, --snapshot-folder
+  void add_to(CLI::App& command);  // all of them
 
   Status configure_runtime() const;
   Result<std::unique_ptr<ModelFile>> open_file();
-  // Configures the process's runtime first.
+  // Configures the process's runtime first; takes back what an earlier process has kept.
   Result<std::unique_ptr<Model>> open_model();
+  // Keeps it for a later one.
+  Status put_away(const Model& opened) const;
 };
 
 // --faithful, --questions, --on-truncation

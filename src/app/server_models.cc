@@ -52,34 +52,44 @@ std::vector<std::string> names_in_catalogue(const std::string& path) {
 // `fingerprint` is that of the file whose card was shown.
 Result<std::shared_ptr<const serve::Decider>> load(const std::string& path,
                                                    const std::string& fingerprint,
-                                                   const ModelOptions& options,
-                                                   const CompileOptions& compile) {
-  ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options));
+                                                   const ServedModelOptions& options) {
+  ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options.model));
   if (model->file().fingerprint() != fingerprint) {
     return Error{ErrorKind::bad_model,
                  path + ": is another model than when the server started; start it again"};
   }
+  const std::string& folder = options.snapshot_folder;
+  if (folder.empty()) {
+    return std::shared_ptr<const serve::Decider>(
+        std::make_shared<serve::ModelDecider>(std::move(model), options.compile));
+  }
+  const Result<int> loaded = model->load_snapshots(folder);
+  if (!loaded.ok()) options.report(loaded.error().message());
+  const auto put_away = [folder, report = options.report](const serve::ModelDecider* decider) {
+    const Status saved = decider->model().save_snapshots(folder);
+    if (!saved.ok()) report(saved.error().message());
+    delete decider;
+  };
   return std::shared_ptr<const serve::Decider>(
-      std::make_shared<serve::ModelDecider>(std::move(model), compile));
+      new serve::ModelDecider(std::move(model), options.compile), put_away);
 }
 
 }  // namespace
 
 Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
-                                                     const ModelOptions& options,
-                                                     const CompileOptions& compile) {
+                                                     const ServedModelOptions& options) {
   ADJ_TRY(const std::vector<std::string> paths, paths_of(models));
   std::vector<serve::ShelfEntry> entries;
   for (const std::string& path : paths) {
-    ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(path, options));
-    serve::ModelCard card = serve::card_of(*file, options.precision);
+    ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(path, options.model));
+    serve::ModelCard card = serve::card_of(*file, options.model.precision);
     card.other_names = names_in_catalogue(path);
     for (const serve::ShelfEntry& other : entries) {
       if (other.card.id != card.id) continue;
       return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};
     }
     const auto load_it = [=, fingerprint = card.fingerprint] {
-      return load(path, fingerprint, options, compile);
+      return load(path, fingerprint, options);
     };
     entries.push_back({std::move(card), load_it});
   }

@@ -1,6 +1,7 @@
 // The models a server offers, from files, names of pulled models and folders.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,17 @@
 
 namespace adjudge::app {
 
+struct ServedModelOptions {
+  ModelOptions model;
+  CompileOptions compile;
+  std::string snapshot_folder;  // where what is kept over requests outlives the process; or empty
+  std::function<void(const std::string& what)> report;  // what could not be read or written there
+};
+
 // In the order given, a folder's files by name. Reads what needs no weights; two of one name are
 // refused. The process's runtime must be configured before an entry is loaded.
 Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
-                                                     const ModelOptions& options,
-                                                     const CompileOptions& compile);
+                                                     const ServedModelOptions& options);
 
 // Those are to be there at once and always. A name that no entry has is refused.
 Status pin(const std::vector<std::string>& names, std::vector<serve::ShelfEntry>& entries);

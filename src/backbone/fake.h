@@ -65,7 +65,8 @@ class FakeBackbone final : public Backbone {
     int length() const override { return (parent ? parent->length() : 0) + count; }
     std::size_t bytes() const override { return sizeof *this; }
     std::vector<std::span<const std::byte>> contents() const override {
-      return {std::as_bytes(std::span(&hash, 1))};
+      const auto bytes = std::as_bytes(std::span(&hash, 1));
+      return {bytes.first(3), bytes.subspan(3)};
     }
     bool fill(std::span<const std::byte> contents) override {
       if (contents.size() != sizeof hash) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/os/build_id.h"
 #include "base/try.h"
 #include "family/sidecar.h"
 #include "json/print.h"
@@ -123,6 +124,21 @@ Result<std::unique_ptr<Model>> Model::open(const std::string& path, Runtime& run
 
 Model::~Model() {
   if (runtime_ != nullptr) runtime_->snapshots().forget(snapshot_owner_);
+}
+
+SnapshotFile Model::snapshot_file(const std::string& folder) const {
+  const std::string name =
+      file_->fingerprint() + "-" + precision_name(net_.precision) + "-" + net_.kernels->isa;
+  return {folder + "/" + name + ".snapshots", name + "-" + ADJ_VERSION + "-" + build_id()};
+}
+
+Status Model::save_snapshots(const std::string& folder) const {
+  return adjudge::save_snapshots(snapshot_file(folder), runtime_->snapshots(), snapshot_owner_);
+}
+
+Result<int> Model::load_snapshots(const std::string& folder) const {
+  return adjudge::load_snapshots(snapshot_file(folder), *backbone_, runtime_->snapshots(),
+                                 snapshot_owner_);
 }
 
 }  // namespace adjudge

@@ -9,6 +9,7 @@
 #include "adjudge/result.h"
 #include "backbone/registry.h"
 #include "engine/evaluate.h"
+#include "engine/snapshot_store.h"
 #include "family/family.h"
 #include "gguf/file.h"
 #include "text/tokenizer.h"
@@ -80,10 +81,18 @@ class Model {
   Precision precision() const { return net_.precision; }
   // Whether its file is as it was when opened; if not, it answers no more.
   bool intact() const { return file_->file().intact(); }
+  // What is kept over requests, for another process that opens the same file in the same arithmetic
+  // with the same build: in `folder`, which has to be there, under a name of the model's own. The
+  // number taken back is zero when there is nothing that fits.
+  Status save_snapshots(const std::string& folder) const;
+  Result<int> load_snapshots(const std::string& folder) const;
+
   Evaluator evaluator() const { return {*backbone_, *runtime_, snapshot_owner_}; }
 
  private:
   Model() = default;
+  SnapshotFile snapshot_file(const std::string& folder) const;
+
   std::unique_ptr<ModelFile> file_;
   kernel::Table kernels_;
   NetContext net_{};

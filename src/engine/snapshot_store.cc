@@ -39,25 +39,29 @@ Bytes bytes_after_hash(const Head& head) {
   return std::as_bytes(std::span(&head, 1)).subspan(sizeof head.hash);
 }
 
+// Every part is hashed with the hash of those before it.
 std::uint64_t hash_of(std::span<const Bytes> parts) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
-                                                                       XXH3_freeState);
-  CHECK(state != nullptr);
-  XXH3_64bits_reset(state.get());
-  for (const Bytes& part : parts) XXH3_64bits_update(state.get(), part.data(), part.size());
-  return XXH3_64bits_digest(state.get());
+  std::uint64_t hash = 0;
+  for (const Bytes& part : parts) {
+    hash = XXH3_64bits_withSeed(part.data(), part.size(), hash + part.size());
+  }
+  return hash;
+}
+
+std::vector<std::byte> joined(std::span<const Bytes> parts) {
+  std::vector<std::byte> whole;
+  for (const Bytes& part : parts) whole.insert(whole.end(), part.begin(), part.end());
+  return whole;
 }
 
 Status append(PartFile& file, const SnapshotCache::Snapshot& snapshot) {
-  std::vector<Bytes> parts = {{}, bytes_of(snapshot.tokens), bytes_of(snapshot.token_types)};
-  Head head{.token_count = count_of(snapshot.tokens),
+  const std::vector<std::byte> contents = joined(snapshot.memory->contents());
+  Head head{.content_bytes = contents.size(),
+            .token_count = count_of(snapshot.tokens),
             .type_count = count_of(snapshot.token_types),
             .parent_length = snapshot.parent_length};
-  for (const Bytes& part : snapshot.memory->contents()) {
-    head.content_bytes += part.size();
-    parts.push_back(part);
-  }
-  parts.front() = bytes_after_hash(head);
+  const Bytes parts[] = {bytes_after_hash(head), bytes_of(snapshot.tokens),
+                         bytes_of(snapshot.token_types), contents};
   head.hash = hash_of(parts);
   ADJ_TRY_DONE(file.append(std::as_bytes(std::span(&head.hash, 1))));
   for (const Bytes& part : parts) ADJ_TRY_DONE(file.append(part));
@@ -155,7 +159,7 @@ bool take_in(const Stored& stored, const Backbone& backbone, SnapshotCache& snap
 
 Status save_snapshots(const SnapshotFile& file, const SnapshotCache& snapshots,
                       SnapshotCache::Owner owner) {
-  ADJ_TRY(PartFile part, PartFile::open(file.path + ".part"));
+  ADJ_TRY(PartFile part, PartFile::open(file.path + ".part", /*is_private=*/true));
   ADJ_TRY_DONE(part.cut(0));  // of a process that did not finish
   const std::uint64_t key_bytes = file.key.size();
   ADJ_TRY_DONE(part.append(std::as_bytes(std::span(kMagic))));

@@ -17,6 +17,7 @@ class ModelDecider final : public Decider {
                                        std::stop_token stop) const override;
   Status warm_up() const override;
   bool usable() const override { return model_->intact(); }
+  const Model& model() const { return *model_; }
 
  private:
   std::unique_ptr<const Model> model_;

@@ -334,6 +334,22 @@ class Flags(ServerTest):
         self.assertLess(evaluated(self.served("--snapshot-cache", "64MB")),
                         evaluated(self.served("--snapshot-cache", "0")) / 2)
 
+    def test_states_outlive_the_server_in_a_folder(self):
+        def evaluated(server, instructions):
+            body = json.loads(decision("long text " * 60,
+                                       q={"type": "noul", "instructions": instructions}))
+            answer = self.ask(server, post(json.dumps({"x_usage": True, **body}))).json()
+            return answer["x_usage"]["evaluated_tokens"], answer["answers"]["q"]["noul"]
+
+        with tempfile.TemporaryDirectory() as folder:
+            first = self.served("--snapshot-folder", folder)
+            cold, _ = evaluated(first, "first?")
+            expected = evaluated(first, "second?")
+            self.assertEqual(first.end(), 0)
+            second = self.served("--snapshot-folder", folder)
+            self.assertEqual(evaluated(second, "second?"), expected)
+            self.assertLess(expected[0], cold / 2)
+
     def test_a_public_address_without_a_key_only_when_told(self):
         self.assertEqual(self.run_serve("--host", "0.0.0.0").returncode, 2)
         server = self.served("--host", "0.0.0.0", "--public")

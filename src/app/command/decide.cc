@@ -102,8 +102,11 @@ Result<ExitStatus> run_decide(DecideFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
   ADJ_TRY(const std::unique_ptr<Model> model, flags.model.open_model());
   const double load_ms = milliseconds_since(begin);
-  if (flags.lines || flags.input.ends_with(".jsonl")) return decide_lines(*model, flags);
-  return decide_one(*model, flags, load_ms);
+  const bool lines = flags.lines || flags.input.ends_with(".jsonl");
+  ADJ_TRY(const ExitStatus status,
+          lines ? decide_lines(*model, flags) : decide_one(*model, flags, load_ms));
+  ADJ_TRY_DONE(flags.model.put_away(*model));
+  return status;
 }
 
 }  // namespace

@@ -102,10 +102,12 @@ Result<ExitStatus> run_server(ServerFlags& flags) {
   // The port first: finding it taken should not wait for the model.
   ADJ_TRY(const auto server, serve::HttpServer::listen(flags.http));
   flags.access.loopback = server->is_loopback();
-  ADJ_TRY(std::vector<serve::ShelfEntry> entries,
-          shelf_entries(flags.models, flags.model.options, flags.compile));
-  ADJ_TRY_DONE(pin(flags.pinned, entries));
   ServerLog log(flags.log_format == "json");
+  ADJ_TRY(
+      std::vector<serve::ShelfEntry> entries,
+      shelf_entries(flags.models, {flags.model.options, flags.compile, flags.model.snapshot_folder,
+                                   [&](const std::string& what) { log.warn(what); }}));
+  ADJ_TRY_DONE(pin(flags.pinned, entries));
   for (const serve::ShelfEntry& entry : entries) log_notes(entry, log);
   flags.shelf.report = [&](const std::string& id, const Status& status) {
     if (status.ok()) return log.info(id + " is loaded");

@@ -16,10 +16,11 @@ Error PartFile::cannot(const char* what) const {
   return Error{ErrorKind::unavailable, path_ + ": cannot " + what + ": " + std::strerror(errno)};
 }
 
-Result<PartFile> PartFile::open(const std::string& path) {
+Result<PartFile> PartFile::open(const std::string& path, bool is_private) {
   PartFile file;
   file.path_ = path;
-  file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  file.descriptor_ =
+      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, is_private ? 0600 : 0644);
   if (file.descriptor_ < 0) return file.cannot("open");
   if (::flock(file.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return file.cannot("lock");

@@ -13,7 +13,8 @@ namespace adjudge {
 class PartFile {
  public:
   // Creates the file, or continues the one that is there. Refused while another process has it.
-  static Result<PartFile> open(const std::string& path);
+  // `is_private`: for the owner's eyes alone.
+  static Result<PartFile> open(const std::string& path, bool is_private = false);
   PartFile(PartFile&& other) noexcept;
   PartFile& operator=(PartFile&& other) noexcept;
   ~PartFile();
