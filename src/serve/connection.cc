@@ -84,12 +84,24 @@ Connection::Connection(tcp::socket socket, ConnectionHub& hub)
       socket_(std::move(socket)),
       timer_(socket_.get_executor()),
       buffer_(hub.options.header_bytes_max + kBufferSlackBytes),
-      peer_(address_of(socket_)) {}
+      peer_(address_of(socket_)) {
+  error_code ignored;
+  socket_.non_blocking(true, ignored);  // for has_left()
+}
 
 // Whether the beginning of another request is here already.
 bool Connection::has_more() {
   error_code failed;
   return buffer_.size() > 0 || (socket_.available(failed) > 0 && !failed);
+}
+
+// Whether nothing will ever come. A socket without a byte may just have been called readable for
+// bytes that somebody has read meanwhile.
+bool Connection::has_left() {
+  char byte;
+  error_code error;
+  socket_.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, error);
+  return error && error != asio::error::would_block && error != asio::error::interrupted;
 }
 
 void Connection::set_timeout(milliseconds timeout) {
@@ -121,9 +133,14 @@ void Connection::await_request() {
   parser_->body_limit(hub_.options.body_bytes_max);
   if (buffer_.size() > 0) return read_head();  // pipelined
   set_timeout(hub_.options.idle_timeout);
+  await_byte();
+}
+
+void Connection::await_byte() {
   socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
     if (self->stage_ != Stage::idle) return;
-    if (error || !self->has_more()) return self->close();
+    if (error || self->has_left()) return self->close();
+    if (!self->has_more()) return self->await_byte();
     self->read_head();
   });
 }
@@ -265,8 +282,7 @@ void Connection::handle() {
   if (stage_ == Stage::handling) watch_peer();
 }
 
-// A readable socket without a byte is a peer that has left. One that sends its next request early
-// is believed to stay.
+// A peer that sends its next request early is believed to stay.
 void Connection::watch_peer() {
   socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this(),
                                               index = request_index_](error_code error) {
@@ -274,6 +290,7 @@ void Connection::watch_peer() {
     if (!waiting || index != self->request_index_ || error == asio::error::operation_aborted)
       return;
     if (!error && self->has_more()) return;
+    if (!error && !self->has_left()) return self->watch_peer();
     self->gone_.request_stop();
     self->close();
   });

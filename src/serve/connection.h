@@ -53,6 +53,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Stage { idle, head, body, handling, writing, producing, lingering, closed };
 
   void await_request();
+  void await_byte();
   void begin_request();
   void read_head();
   void on_head(error_code error);
@@ -73,6 +74,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void produce();
   void on_piece(BodyPiece piece);
   bool has_more();
+  bool has_left();
   void linger();
   void linger_on();
   void close();
