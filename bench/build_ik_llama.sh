@@ -15,6 +15,16 @@ if [ ! -d "$package" ]; then
     ik-llama-cpp-python==0.1.5
   tar -xzf "$package.tar.gz"
 fi
+# The package lacks the step that writes down what was built.
+step=$package/vendor/ik_llama.cpp/common/cmake/build-info-gen-cpp.cmake
+mkdir -p "$(dirname "$step")"
+cat > "$step" <<'END'
+file(WRITE common/build-info.cpp "int LLAMA_BUILD_NUMBER = 0;
+char const *LLAMA_COMMIT = \"unknown\";
+char const *LLAMA_COMPILER = \"unknown\";
+char const *LLAMA_BUILD_TARGET = \"native\";
+")
+END
 # Attention kernels for quantised caches of keys and values, which nobody uses here, take longest.
 cmake -S "$package/vendor/ik_llama.cpp" -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DGGML_NATIVE=ON -DGGML_IQK_FA_ALL_QUANTS=OFF -DLLAMA_BUILD_TESTS=OFF > cmake.log 2>&1

@@ -81,10 +81,10 @@ class Model:
 class DecisionSide:
     """Answers the request itself."""
 
-    def __init__(self, name, command):
+    def __init__(self, name, command, ready_path="/health"):
         self.name = name
         self.server = Server(command)
-        self.server.wait_until_ready()
+        self.server.wait_until_ready(ready_path)
 
     def answer(self, body):
         return self.server.ask("/v1/systemone", body)
@@ -168,7 +168,7 @@ def peer_command(program, flags, slots, batch, *more):
 def make_sides(flags, model):
     """Ours first, then every peer that can answer the file."""
     batch = 2048 if model.causal else 4096
-    sides = [DecisionSide("adjudge", adjudge_command(flags))]
+    sides = [DecisionSide("adjudge", adjudge_command(flags), "/ready")]
     if flags.llama:
         program = os.path.join(flags.llama, "llama-server")
         for slots in [1] if model.is_chat else flags.slots:
