@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fstream>
 #include <iostream>
-#include <sstream>
 
 #include "app/catalogue.h"
 #include "base/try.h"
@@ -30,6 +29,11 @@ void add_bytes(CLI::App& command, const char* name, std::size_t& bytes, const ch
       ->transform(CLI::AsSizeValue(false))
       ->transform(CLI::Validator(refuse_minus, ""))
       ->capture_default_str();
+}
+
+template <class T>
+void warn_unless(const Result<T>& done) {
+  if (!done.ok()) std::cerr << "adjudge: warning: " << done.error().message() << "\n";
 }
 
 }  // namespace
@@ -91,14 +95,13 @@ Result<std::unique_ptr<Model>> ModelFlags::open_model() {
   ADJ_TRY_DONE(configure_runtime());
   ADJ_TRY(std::unique_ptr<Model> opened, Model::open(path, Runtime::process(), options));
   if (!snapshot_folder.empty()) {
-    ADJ_TRY([[maybe_unused]] const int count, opened->load_snapshots(snapshot_folder));
+    warn_unless(opened->load_snapshots(snapshot_folder));
   }
   return opened;
 }
 
-Status ModelFlags::put_away(const Model& opened) const {
-  if (snapshot_folder.empty()) return Done{};
-  return opened.save_snapshots(snapshot_folder);
+void ModelFlags::put_away(const Model& opened) const {
+  if (!snapshot_folder.empty()) warn_unless(opened.save_snapshots(snapshot_folder));
 }
 
 void add_compile_flags(CLI::App& command, CompileOptions& options) {
@@ -122,16 +125,22 @@ void add_compile_flags(CLI::App& command, CompileOptions& options) {
 }
 
 Result<std::string> read_input(const std::string& path) {
-  std::ostringstream content;
-  if (path == "-") {
-    content << std::cin.rdbuf();
-    return content.str();
+  std::ifstream file;
+  if (path != "-") file.open(path, std::ios::binary);
+  std::istream& stream = path == "-" ? std::cin : file;
+  std::string content;
+  std::vector<char> piece(1 << 16);
+  while (stream) {
+    stream.read(piece.data(), static_cast<std::streamsize>(piece.size()));
+    content.append(piece.data(), static_cast<std::size_t>(stream.gcount()));
   }
-  std::ifstream stream(path, std::ios::binary);
-  if (stream) content << stream.rdbuf();
-  if (!stream)
-    return Error{ErrorKind::bad_request, path + ": cannot read: " + std::strerror(errno)};
-  return content.str();
+  ADJ_TRY_DONE(check_read(stream, path));
+  return content;
+}
+
+Status check_read(const std::istream& stream, const std::string& path) {
+  if (stream.eof() && !stream.bad()) return Done{};
+  return Error{ErrorKind::bad_request, path + ": cannot read: " + std::strerror(errno)};
 }
 
 }  // namespace adjudge::app

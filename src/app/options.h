@@ -1,6 +1,7 @@
 // Command-line options that several commands share.
 #pragma once
 
+#include <iosfwd>
 #include <string>
 
 #include "adjudge/result.h"
@@ -32,8 +33,8 @@ struct ModelFlags {
   Result<std::unique_ptr<ModelFile>> open_file();
   // Configures the process's runtime first; takes back what an earlier process has kept.
   Result<std::unique_ptr<Model>> open_model();
-  // Keeps it for a later one.
-  Status put_away(const Model& opened) const;
+  // Keeps it for a later one. What cannot be kept is a warning: it only saves time.
+  void put_away(const Model& opened) const;
 };
 
 // --faithful, --questions, --on-truncation
@@ -41,5 +42,7 @@ void add_compile_flags(CLI::App& command, CompileOptions& options);
 
 // The whole of a file, or of standard input for "-".
 Result<std::string> read_input(const std::string& path);
+// What a stream that was read to its end has to say about that; `path` names it.
+Status check_read(const std::istream& stream, const std::string& path);
 
 }  // namespace adjudge::app

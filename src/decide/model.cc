@@ -129,10 +129,13 @@ Model::~Model() {
 SnapshotFile Model::snapshot_file(const std::string& folder) const {
   const std::string name =
       file_->fingerprint() + "-" + precision_name(net_.precision) + "-" + net_.kernels->isa;
-  return {folder + "/" + name + ".snapshots", name + "-" + ADJ_VERSION + "-" + build_id()};
+  // The fingerprint samples the file; the time it was written tells of what lies between.
+  return {folder + "/" + name + ".snapshots",
+          name + "-" + file_->file().written_at() + "-" + ADJ_VERSION + "-" + build_id()};
 }
 
 Status Model::save_snapshots(const std::string& folder) const {
+  if (!intact()) return Done{};  // whoever opens the file again would take them for its own
   return adjudge::save_snapshots(snapshot_file(folder), runtime_->snapshots(), snapshot_owner_);
 }
 

@@ -87,7 +87,9 @@ class Model {
   Status save_snapshots(const std::string& folder) const;
   Result<int> load_snapshots(const std::string& folder) const;
 
-  Evaluator evaluator() const { return {*backbone_, *runtime_, snapshot_owner_}; }
+  Evaluator evaluator() const {
+    return {*backbone_, *runtime_, snapshot_owner_, [this] { return intact(); }};
+  }
 
  private:
   Model() = default;

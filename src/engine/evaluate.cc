@@ -215,7 +215,8 @@ Result<EvaluatedRows> evaluate(const Evaluator& evaluator, std::span<const Promp
     ADJ_TRY_DONE(evaluation.run_pass(pass, stop));
   }
   lease = {};  // what is kept is counted there
-  evaluation.keep(evaluator.runtime.snapshots(), evaluator.owner);
+  if (!evaluator.sound || evaluator.sound())
+    evaluation.keep(evaluator.runtime.snapshots(), evaluator.owner);
   return EvaluatedRows{evaluation.gather_rows(), counts_per_prompt(forest, reuse)};
 }
 

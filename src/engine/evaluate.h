@@ -2,6 +2,7 @@
 // the backbone takes. Knows neither families nor questions.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -43,6 +44,9 @@ struct Evaluator {
   const Backbone& backbone;
   Runtime& runtime;
   SnapshotCache::Owner owner;
+  // Whether what was computed can be right (the weights may have changed meanwhile); empty: yes.
+  // Nothing of a pass is kept unless it is.
+  std::function<bool()> sound = {};
 };
 
 struct EvaluatedRows {

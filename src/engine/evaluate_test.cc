@@ -145,6 +145,17 @@ TEST(Evaluate, WhatIsKeptIsNotEvaluatedAgain) {
   EXPECT_EQ(sum(evaluate_in(runtime, FakeBackbone(), {third}).evaluated_counts), 2);
 }
 
+TEST(Evaluate, NothingIsKeptOfAPassThatMayBeWrong) {
+  const FakeBackbone backbone;
+  const Prompt prompt{.tokens = {1, 2, 3, 4}, .wanted = {3}, .borders = {2}};
+  const Prompt* pointer = &prompt;
+  Runtime runtime;
+  ASSERT_TRUE(evaluate({backbone, runtime, 1, [] { return false; }}, {&pointer, 1}, {}).ok());
+  EXPECT_EQ(runtime.snapshots().counts().count, 0u);
+  ASSERT_TRUE(evaluate({backbone, runtime, 1, [] { return true; }}, {&pointer, 1}, {}).ok());
+  EXPECT_EQ(runtime.snapshots().counts().count, 1u);
+}
+
 TEST(Evaluate, SnapshotsGiveWayToAPass) {
   const FakeBackbone backbone;
   const Prompt kept{.tokens = Tokens(40, 1), .wanted = {39}, .borders = {20}};

@@ -44,6 +44,14 @@ std::size_t File::bytes() const {
   return total;
 }
 
+std::string File::written_at() const {
+  std::string times;
+  for (const MappedFile& part : parts_) {
+    times += (times.empty() ? "" : "+") + std::to_string(part.written_ns());
+  }
+  return times;
+}
+
 bool File::intact() const { return std::ranges::all_of(parts_, &MappedFile::intact); }
 
 bool File::has(std::string_view name) const {

@@ -40,6 +40,8 @@ class File {
   std::size_t bytes() const;                                       // of all parts
   bool intact() const;  // whether every part is as it was when opened (base/os/mapped_file.h)
 
+  std::string written_at() const;  // when every part was, as digits: to tell files apart
+
   bool has(std::string_view name) const;
   // The tensor, or an error that names it. `shape` (innermost first) must match where given; ones
   // at its end do not count.

@@ -191,6 +191,11 @@ std::optional<HttpResponse> Connection::refuse_head() {
   if (head.version() >= 11 && head.count(http::field::host) != 1) {
     return refusal(400, "invalid_request_error", "exactly one Host header is needed");
   }
+  // A body in another coding would be read as the next request (RFC 9112, 6.3).
+  if (head.count(http::field::transfer_encoding) > 0 &&
+      !beast::iequals(head[http::field::transfer_encoding], "chunked")) {
+    return refusal(400, "invalid_request_error", "the only transfer coding read is chunked");
+  }
   const auto expect = head.find(http::field::expect);
   if (expect != head.end() && !beast::iequals(expect->value(), "100-continue")) {
     return refusal(417, "invalid_request_error", "the only expectation met is 100-continue");

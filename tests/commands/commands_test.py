@@ -1,6 +1,8 @@
-"""What the commands beside serve print and how they leave: explain, check, replay, inspect, tokenize."""
+"""What the commands beside serve print and how they leave: decide, explain, check, replay, inspect, tokenize."""
 import argparse
 import json
+import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -148,6 +150,65 @@ class Inspect(Commands):
         self.assertEqual(json.loads(self.expect(SUCCESS, "inspect", "--split", other, path).stdout)["tokenizer"]["split"],
                          other)
         self.expect(BAD_MODEL, "inspect", "--split", "nowhere", path)
+
+
+class Decide(Commands):
+    REQUEST = json.dumps({"state": "long text " * 60, "x_usage": True,
+                          "questions": {"q": {"type": "noul", "instructions": "Is it long?"}}})
+
+    def decide(self, folder, **expected):
+        result = self.expect(SUCCESS, "decide", "--model", model("tiny-kev-f32"), "--snapshot-folder", folder,
+                             text=self.REQUEST)
+        self.assertEqual("warning" in result.stderr, expected.get("warns", False), result.stderr)
+        return json.loads(result.stdout)
+
+    def folder(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        return Path(folder.name)
+
+    def test_goes_on_from_what_another_run_kept(self):
+        folder = self.folder()
+        cold, warm = self.decide(folder), self.decide(folder)
+        self.assertLess(warm["x_usage"]["evaluated_tokens"], cold["x_usage"]["evaluated_tokens"] / 2)
+        self.assertEqual(warm["answers"], cold["answers"])
+
+    def test_whatever_lies_in_the_snapshots_place_only_warns(self):
+        folder = self.folder()
+        expected = self.decide(folder)["answers"]
+        kept = next(folder.iterdir())
+        part, victim = Path(f"{kept}.part"), folder / "victim"
+        victim.write_text("precious")
+        for put in (lambda: part.symlink_to(victim), lambda: os.mkfifo(part), part.mkdir):
+            put()
+            self.assertEqual(self.decide(folder, warns=True)["answers"], expected)
+            part.rmdir() if part.is_dir() and not part.is_symlink() else part.unlink()
+        self.assertEqual(victim.read_text(), "precious")
+        kept.unlink()
+        kept.mkdir()
+        self.assertEqual(self.decide(folder, warns=True)["answers"], expected)
+
+    def test_snapshots_are_for_their_owner_alone(self):
+        folder = self.folder()
+        self.decide(folder)
+        kept = next(folder.iterdir())
+        part = Path(f"{kept}.part")
+        part.touch(0o644)
+        self.decide(folder)
+        self.assertEqual(kept.stat().st_mode & 0o777, 0o600)
+
+    def test_another_file_of_the_same_fingerprint_has_its_own(self):
+        folder, copy = self.folder(), self.folder() / "tiny-kev-f32.gguf"
+        shutil.copy(model("tiny-kev-f32"), copy)
+        cold = self.decide(folder)["x_usage"]["evaluated_tokens"]
+        other = self.expect(SUCCESS, "decide", "--model", copy, "--snapshot-folder", folder, text=self.REQUEST)
+        self.assertEqual(json.loads(other.stdout)["x_usage"]["evaluated_tokens"], cold)
+
+    def test_what_cannot_be_read_is_no_empty_file(self):
+        folder = self.folder()
+        for arguments in (["decide"], ["decide", "--lines"], ["explain"], ["check"], ["replay"]):
+            refused = self.expect(BAD_REQUEST, *arguments, "--model", model("tiny-kev-f32"), folder)
+            self.assertIn("cannot read", refused.stderr)
 
 
 class Tokenize(Commands):

@@ -61,6 +61,7 @@ Result<std::vector<CheckedLine>> check_lines(const Model& model, const CheckFlag
     if (!result.ok()) return Error{result.error().kind, place + result.error().message()};
     checked.push_back(std::move(result).value());
   }
+  ADJ_TRY_DONE(check_read(stream, flags.recorded));
   return checked;
 }
 

@@ -95,6 +95,7 @@ Result<ExitStatus> decide_lines(const Model& model, const DecideFlags& flags) {
     if (count_of(waiting) >= kLinesTogetherMax || !more_at_hand) answer_waiting();
   }
   answer_waiting();
+  ADJ_TRY_DONE(check_read(stream, flags.input));
   return status;
 }
 
@@ -105,7 +106,7 @@ Result<ExitStatus> run_decide(DecideFlags& flags) {
   const bool lines = flags.lines || flags.input.ends_with(".jsonl");
   ADJ_TRY(const ExitStatus status,
           lines ? decide_lines(*model, flags) : decide_one(*model, flags, load_ms));
-  ADJ_TRY_DONE(flags.model.put_away(*model));
+  flags.model.put_away(*model);
   return status;
 }
 

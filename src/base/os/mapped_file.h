@@ -21,6 +21,8 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::string& path() const { return path_; }
+  // When it was last written to before it was opened, in nanoseconds since 1970.
+  std::int64_t written_ns() const { return written_ns_; }
   // Whether the bytes are still those that were opened: a file that is cut off or written to
   // changes under our hands, and nothing that was computed meanwhile is right. Cheap. A file that
   // was replaced by another of its name, or removed, is still there for us.

@@ -19,9 +19,11 @@ Error PartFile::cannot(const char* what) const {
 Result<PartFile> PartFile::open(const std::string& path, bool is_private) {
   PartFile file;
   file.path_ = path;
-  file.descriptor_ =
-      ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, is_private ? 0600 : 0644);
+  // Whatever else somebody put there: a link is not followed, a pipe not waited for.
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  file.descriptor_ = ::open(path.c_str(), flags, is_private ? 0600 : 0644);
   if (file.descriptor_ < 0) return file.cannot("open");
+  if (is_private && ::fchmod(file.descriptor_, 0600) != 0) return file.cannot("make private");
   if (::flock(file.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return file.cannot("lock");
     return Error{ErrorKind::unavailable, path + ": another adjudge is writing it"};
