@@ -294,17 +294,14 @@ def todo(tree):
             yield file, line, f"{match[1]} without the number of an issue: TODO(#12)"
 
 
-# Folders of one machine and hosts of registries, written so that this file names none of them.
+# Folders of one machine, and what hosts of package registries begin and end with: none is named here.
 MACHINE_FOLDERS = ["root", "tmp", "work"]
-REGISTRY_HOSTS = [("pypi", "org"), ("files", "pythonhosted"), ("deb", "debian.org"),
-                  ("registry", "npmjs"), ("static", "crates.io"), ("proxy", "golang.org"),
-                  ("repo1", "maven"), ("repo", "maven")]
+REGISTRY_HOST = r"(?:pypi|files|deb|registry|static|proxy|repo1?)\.(?:[\w-]+\.)*(?:org|com|io)\b"
 
 
 def one_machine(tree):
     folders = "|".join(f"/{name}/" for name in MACHINE_FOLDERS)
-    hosts = "|".join(re.escape(".".join(parts)) for parts in REGISTRY_HOSTS)
-    own = rf"{folders}|(?<![\w.])(?:{hosts})|artifactory"
+    own = rf"{folders}|(?<![\w.]){REGISTRY_HOST}|artifactory"
     # Requests in testdata/ may speak of somebody's home; where a recording was made they may not.
     place, recorded = re.compile(rf"{own}|/home/\w"), re.compile(rf'"(?:{folders})')
     for file in tree.files:
