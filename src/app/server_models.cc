@@ -38,6 +38,16 @@ Result<std::vector<std::string>> paths_of(const std::vector<std::string>& models
   return paths;
 }
 
+Status check_pinned(const std::vector<std::string>& names,
+                    const std::vector<serve::ShelfEntry>& entries) {
+  for (const std::string& name : names) {
+    const auto named = [&](const serve::ShelfEntry& entry) { return entry.card.id == name; };
+    if (std::ranges::any_of(entries, named)) continue;
+    return Error{ErrorKind::bad_request, "--pin " + name + ": no model here has that name"};
+  }
+  return Done{};
+}
+
 // What `adjudge models` and the other commands call a file of the catalogue.
 std::vector<std::string> names_in_catalogue(const std::string& path) {
   std::vector<std::string> names;
@@ -49,12 +59,17 @@ std::vector<std::string> names_in_catalogue(const std::string& path) {
   return names;
 }
 
-// `fingerprint` is that of the file whose card was shown.
-Result<std::shared_ptr<const serve::Decider>> load(const std::string& path,
-                                                   const std::string& fingerprint,
+// What was said of a file before it is loaded.
+struct ShownModel {
+  std::string fingerprint;
+  bool pinned = false;
+};
+
+Result<std::shared_ptr<const serve::Decider>> load(const std::string& path, const ShownModel& shown,
                                                    const ServedModelOptions& options) {
   ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options.model));
-  if (model->file().fingerprint() != fingerprint) {
+  if (shown.pinned) model->stay();
+  if (model->file().fingerprint() != shown.fingerprint) {
     return Error{ErrorKind::bad_model,
                  path + ": is another model than when the server started; start it again"};
   }
@@ -88,24 +103,12 @@ Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::stri
       if (other.card.id != card.id) continue;
       return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};
     }
-    const auto load_it = [=, fingerprint = card.fingerprint] {
-      return load(path, fingerprint, options);
-    };
-    entries.push_back({std::move(card), load_it});
+    const ShownModel shown{card.fingerprint, std::ranges::count(options.pinned, card.id) > 0};
+    const auto load_it = [=] { return load(path, shown, options); };
+    entries.push_back({std::move(card), load_it, shown.pinned});
   }
+  ADJ_TRY_DONE(check_pinned(options.pinned, entries));
   return entries;
-}
-
-Status pin(const std::vector<std::string>& names, std::vector<serve::ShelfEntry>& entries) {
-  for (const std::string& name : names) {
-    const auto pinned = std::ranges::find_if(
-        entries, [&](const serve::ShelfEntry& entry) { return entry.card.id == name; });
-    if (pinned == entries.end()) {
-      return Error{ErrorKind::bad_request, "--pin " + name + ": no model here has that name"};
-    }
-    pinned->pinned = true;
-  }
-  return Done{};
 }
 
 }  // namespace adjudge::app

@@ -11,6 +11,7 @@
 namespace adjudge::app {
 
 struct ServedModelOptions {
+  std::vector<std::string> pinned;  // names of those that are to be there at once and always
   ModelOptions model;
   CompileOptions compile;
   std::string snapshot_folder;  // where what is kept over requests outlives the process; or empty
@@ -18,11 +19,9 @@ struct ServedModelOptions {
 };
 
 // In the order given, a folder's files by name. Reads what needs no weights; two of one name are
-// refused. The process's runtime must be configured before an entry is loaded.
+// refused, and so is a pinned name that no entry has. The process's runtime must be configured
+// before an entry is loaded.
 Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
                                                      const ServedModelOptions& options);
-
-// Those are to be there at once and always. A name that no entry has is refused.
-Status pin(const std::vector<std::string>& names, std::vector<serve::ShelfEntry>& entries);
 
 }  // namespace adjudge::app

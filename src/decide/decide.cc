@@ -173,6 +173,21 @@ Status check_label_mass(const Request& request, const Compiled& compiled) {
   return Done{};
 }
 
+// What waits could make room, but not for this.
+Status check_memory(const Model& model, const Compiled& compiled) {
+  const std::optional<std::size_t> bytes_max = model.pass_bytes_max();
+  if (!bytes_max) return Done{};
+  std::vector<const Prompt*> prompts;
+  for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
+  const PrefixForest forest = build_prefix_forest(prompts);
+  const std::size_t bytes = memory_bytes(model.file().traits(), forest, Reuse::none(forest));
+  if (bytes <= *bytes_max) return Done{};
+  return Error{ErrorKind::too_large,
+               "memory budget: the " + std::to_string(forest.evaluated_count) +
+                   " tokens of this request need " + std::to_string(bytes) + " bytes, at most " +
+                   std::to_string(*bytes_max) + " can be had beside the model"};
+}
+
 }  // namespace
 
 Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
@@ -182,6 +197,13 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
   limited.request_tokens_max = kRequestTokensMax;
   ADJ_TRY(Compiled compiled, file.compiler().compile(request, limited));
   ADJ_TRY_DONE(check_label_mass(request, compiled));
+  return compiled;
+}
+
+Result<Compiled> compile_within_limits(const Model& model, const Request& request,
+                                       const CompileOptions& options) {
+  ADJ_TRY(Compiled compiled, compile_within_limits(model.file(), request, options));
+  ADJ_TRY_DONE(check_memory(model, compiled));
   return compiled;
 }
 

@@ -126,6 +126,14 @@ Model::~Model() {
   if (runtime_ != nullptr) runtime_->snapshots().forget(snapshot_owner_);
 }
 
+std::optional<std::size_t> Model::pass_bytes_max() const {
+  const MemoryBudget& memory = runtime_->memory();
+  const std::size_t limit = memory.bytes_max();
+  if (limit == 0) return std::nullopt;
+  const std::size_t staying = memory.bytes_staying() + (lease_.stays() ? 0 : lease_.bytes());
+  return limit - std::min(limit, staying);
+}
+
 SnapshotFile Model::snapshot_file(const std::string& folder) const {
   const std::string name =
       file_->fingerprint() + "-" + precision_name(net_.precision) + "-" + net_.kernels->isa;

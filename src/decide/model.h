@@ -81,6 +81,10 @@ class Model {
   Precision precision() const { return net_.precision; }
   // Whether its file is as it was when opened; if not, it answers no more.
   bool intact() const { return file_->file().intact(); }
+  // It is never put away for others: what it takes is no room for anybody's pass.
+  void stay() { lease_.stay(); }
+  // What a pass may take at most, when everything that can has given way; nothing: no limit.
+  std::optional<std::size_t> pass_bytes_max() const;
   // What is kept over requests, for another process that opens the same file in the same arithmetic
   // with the same build: in `folder`, which has to be there, under a name of the model's own. The
   // number taken back is zero when there is nothing that fits.

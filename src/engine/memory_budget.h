@@ -22,17 +22,27 @@ class MemoryBudget {
       return *this;
     }
     ~Lease() {
-      if (budget_ != nullptr) budget_->taken_ -= bytes_;
+      if (budget_ == nullptr) return;
+      budget_->taken_ -= bytes_;
+      if (stays_) budget_->staying_ -= bytes_;
     }
     std::size_t bytes() const { return bytes_; }
+    bool stays() const { return stays_; }
+    // Its holder never gives way to others.
+    void stay() {
+      if (budget_ == nullptr || std::exchange(stays_, true)) return;
+      budget_->staying_ += bytes_;
+    }
 
    private:
     void swap(Lease& other) {
       std::swap(budget_, other.budget_);
       std::swap(bytes_, other.bytes_);
+      std::swap(stays_, other.stays_);
     }
     MemoryBudget* budget_ = nullptr;
     std::size_t bytes_ = 0;
+    bool stays_ = false;
   };
 
   // Zero: no limit.
@@ -40,6 +50,7 @@ class MemoryBudget {
 
   std::size_t bytes_max() const { return bytes_max_; }
   std::size_t bytes_taken() const { return taken_; }
+  std::size_t bytes_staying() const { return staying_; }  // of those: no room can be made there
   void set_bytes_max(std::size_t bytes_max) { bytes_max_ = bytes_max; }
 
   // Nothing when the account would be overdrawn.
@@ -55,6 +66,7 @@ class MemoryBudget {
  private:
   std::atomic<std::size_t> bytes_max_;
   std::atomic<std::size_t> taken_ = 0;
+  std::atomic<std::size_t> staying_ = 0;
 };
 
 }  // namespace adjudge

@@ -64,5 +64,22 @@ TEST(MemoryBudget, RefusesWhatDoesNotFitAndTakesBack) {
   EXPECT_TRUE(budget.take(100));
 }
 
+TEST(MemoryBudget, WhatStaysIsCountedUntilItIsGivenBack) {
+  MemoryBudget memory(100);
+  auto gives_way = *memory.take(30);
+  {
+    auto stays = *memory.take(50);
+    stays.stay();
+    stays.stay();
+    const MemoryBudget::Lease moved = std::move(stays);
+    EXPECT_TRUE(moved.stays());
+    EXPECT_EQ(memory.bytes_staying(), 50u);
+    EXPECT_EQ(memory.bytes_taken(), 80u);
+  }
+  EXPECT_FALSE(gives_way.stays());
+  EXPECT_EQ(memory.bytes_staying(), 0u);
+  EXPECT_EQ(memory.bytes_taken(), 30u);
+}
+
 }  // namespace
 }  // namespace adjudge

@@ -67,6 +67,11 @@ void refuse(Waiting& waiting, const Error& error) {
 
 void give_up(Waiting& waiting) { refuse(waiting, {ErrorKind::cancelled, "the caller has left"}); }
 
+// A model whose file has changed is unavailable too, and room does not help it.
+bool lacks_memory(const Decider& decider, const Result<Response>& response) {
+  return !response.ok() && response.error().kind == ErrorKind::unavailable && decider.usable();
+}
+
 int tokens_of(const std::vector<PreparedPtr>& parts) {
   int token_count = 0;
   for (const PreparedPtr& part : parts) token_count += part->token_count;
@@ -75,8 +80,10 @@ int tokens_of(const std::vector<PreparedPtr>& parts) {
 
 }  // namespace
 
-DecisionQueue::DecisionQueue(const DecisionQueueOptions& options)
-    : options_(options), thread_([this](std::stop_token stop) { serve(stop); }) {}
+DecisionQueue::DecisionQueue(const DecisionQueueOptions& options, DecisionQueueHooks hooks)
+    : options_(options),
+      hooks_(std::move(hooks)),
+      thread_([this](std::stop_token stop) { serve(stop); }) {}
 
 DecisionQueue::~DecisionQueue() { thread_.request_stop(); }
 
@@ -209,8 +216,7 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
 
   const Audience audience(members);
   const std::shared_ptr<const Decider> decider = requests.front()->decider;
-  std::vector<Result<Response>> responses = decider->decide(requests, audience.all_gone());
-  CHECK(responses.size() == requests.size());
+  std::vector<Result<Response>> responses = decide_in_room(requests, audience.all_gone());
   auto next = std::make_move_iterator(responses.begin());
   for (Entry& entry : present) {
     Waiting& waiting = entry.waiting;
@@ -222,6 +228,28 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
   }
   if (!audience.all_gone().stop_requested()) {
     record_pace(token_count, seconds_between(begin, Clock::now()));
+  }
+}
+
+// Tries again what found no memory, for as long as others make room.
+std::vector<Result<Response>> DecisionQueue::decide_in_room(
+    std::span<const Prepared* const> requests, const std::stop_token& stop) const {
+  const Decider& decider = *requests.front()->decider;
+  std::vector<Result<Response>> responses = decider.decide(requests, stop);
+  CHECK(responses.size() == requests.size());
+  while (true) {
+    std::vector<int> places;
+    std::vector<const Prepared*> lacking;
+    for (int i = 0; i < count_of(responses); ++i) {
+      if (!lacks_memory(decider, responses[at(i)])) continue;
+      places.push_back(i);
+      lacking.push_back(requests[at(i)]);
+    }
+    if (lacking.empty() || !hooks_.make_room || !hooks_.make_room()) return responses;
+    auto again = decider.decide(lacking, stop);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      responses[at(places[i])] = std::move(again[i]);
+    }
   }
 }
 

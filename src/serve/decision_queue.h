@@ -30,6 +30,12 @@ struct DecisionQueueOptions {
   int together_request_count_max = 32;
 };
 
+// What the queue asks others for, on its own thread. Each may be empty.
+struct DecisionQueueHooks {
+  // For a pass that found no memory: whether somebody gave some back.
+  std::function<bool()> make_room;
+};
+
 struct Decided;
 
 // One call: a request, or several that are answered together.
@@ -53,7 +59,7 @@ struct Decided {
 
 class DecisionQueue {
  public:
-  explicit DecisionQueue(const DecisionQueueOptions& options);
+  explicit DecisionQueue(const DecisionQueueOptions& options, DecisionQueueHooks hooks = {});
   // Decides what waits, then joins.
   ~DecisionQueue();
   DecisionQueue(const DecisionQueue&) = delete;
@@ -95,9 +101,12 @@ class DecisionQueue {
   std::vector<Entry> take_together();
 
   void decide(std::vector<Entry> entries);
+  std::vector<Result<Response>> decide_in_room(std::span<const Prepared* const> requests,
+                                               const std::stop_token& stop) const;
   void record_pace(int token_count, double seconds);
 
   const DecisionQueueOptions options_;
+  const DecisionQueueHooks hooks_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any arrived_;
   FairLine<Entry> line_;

@@ -264,6 +264,42 @@ TEST(DecisionQueue, CountsWhatItDecidesAndHasDecided) {
   EXPECT_EQ(occupied.queue->load().deciding_count, 0);
 }
 
+TEST(DecisionQueue, WhatFindsNoMemoryTriesAgainWhileOthersMakeRoom) {
+  const auto decider = std::make_shared<FakeDecider>();
+  int asked_count = 0;
+  const auto make_room = [&](int needed_count, int room_count) {
+    asked_count = 0;
+    decider->finds_memory = false;
+    return [&asked_count, decider, needed_count, room_count] {
+      decider->finds_memory = ++asked_count >= needed_count;
+      return asked_count <= room_count;
+    };
+  };
+  for (const int room_count : {0, 1, 2, 5}) {
+    DecisionQueue queue({}, {.make_room = make_room(2, room_count)});
+    std::promise<Decided> told;
+    Waiting waiting{.done = [&](Decided decided) { told.set_value(std::move(decided)); }};
+    waiting.parts.push_back(decider->prepare({.state = json::string("s")}).value());
+    ASSERT_TRUE(queue.submit(std::move(waiting)).ok());
+    EXPECT_EQ(told.get_future().get().responses[0].ok(), room_count >= 2) << room_count;
+    EXPECT_EQ(asked_count, std::min(room_count + 1, 2));
+  }
+}
+
+TEST(DecisionQueue, NobodyMakesRoomForAModelWhoseFileHasChanged) {
+  const auto decider = std::make_shared<FakeDecider>();
+  decider->finds_memory = false;
+  decider->is_usable = false;
+  std::atomic<int> asked_count = 0;
+  DecisionQueue queue({}, {.make_room = [&] { return ++asked_count < 9; }});
+  std::promise<Decided> told;
+  Waiting waiting{.done = [&](Decided decided) { told.set_value(std::move(decided)); }};
+  waiting.parts.push_back(decider->prepare({.state = json::string("s")}).value());
+  ASSERT_TRUE(queue.submit(std::move(waiting)).ok());
+  EXPECT_FALSE(told.get_future().get().responses[0].ok());
+  EXPECT_EQ(asked_count, 0);
+}
+
 TEST(DecisionQueue, TheExpectedWaitGrowsWithWhatWaits) {
   Occupied occupied;
   std::this_thread::sleep_for(std::chrono::milliseconds(100));

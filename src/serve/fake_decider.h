@@ -55,7 +55,8 @@ class FakeDecider final : public Decider {
   }
   bool usable() const override { return is_usable; }
   mutable std::atomic<int> warm_up_count = 0;
-  mutable std::atomic<bool> is_usable = true;  // says whether its file is as it was
+  mutable std::atomic<bool> is_usable = true;     // says whether its file is as it was
+  mutable std::atomic<bool> finds_memory = true;  // for its passes
 
   // Passes wait until they are released or stopped.
   void hold() {
@@ -87,6 +88,7 @@ class FakeDecider final : public Decider {
  private:
   Result<Response> answer(const Request& request, bool stopped) const {
     if (stopped) return Error{ErrorKind::cancelled, "given up"};
+    if (!finds_memory) return Error{ErrorKind::unavailable, "no memory"};
     Response response{.model = "fake"};
     for (const Question& question : request.questions) {
       Answer answer{.id = question.id, .kind = question.kind};

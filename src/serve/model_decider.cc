@@ -36,7 +36,7 @@ struct CompiledPrepared final : Prepared {
 Result<PreparedPtr> ModelDecider::prepare(Request request) const {
   const auto begin = std::chrono::steady_clock::now();
   auto prepared = std::make_unique<CompiledPrepared>();
-  ADJ_TRY(prepared->compiled, compile_within_limits(model_->file(), request, compile_));
+  ADJ_TRY(prepared->compiled, compile_within_limits(*model_, request, compile_));
   std::vector<const Prompt*> prompts;
   for (const Prompt& prompt : prepared->compiled.prompts) prompts.push_back(&prompt);
   prepared->token_count = build_prefix_forest(prompts).evaluated_count;

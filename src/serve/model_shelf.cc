@@ -173,15 +173,15 @@ void ModelShelf::load(Place& place, std::unique_lock<std::mutex>& lock) {
 // Puts others away until there is memory for it.
 Result<std::shared_ptr<const Decider>> ModelShelf::load_in_room(const Place& place) {
   auto loaded = place.load();
-  while (lacks_memory(loaded)) {
-    std::unique_lock lock(mutex_);
-    auto oldest = put_away_oldest();
-    lock.unlock();
-    if (!oldest) break;
-    oldest = nullptr;
-    loaded = place.load();
-  }
+  while (lacks_memory(loaded) && make_room()) loaded = place.load();
   return loaded;
+}
+
+bool ModelShelf::make_room() {
+  std::unique_lock lock(mutex_);
+  const std::shared_ptr<const Decider> oldest = put_away_oldest();
+  lock.unlock();  // unmapping takes time; callers should not wait for it
+  return oldest != nullptr;
 }
 
 void ModelShelf::report(const Place& place, const Status& status) const {

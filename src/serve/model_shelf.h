@@ -44,6 +44,8 @@ class ModelShelf final : public DeciderSource {
   Result<std::shared_ptr<const Decider>> find(const std::string& model) override;
   // Whether every expected model is there, or was and can be had again.
   bool ready() const override;
+  // Puts the least recently used model away that nobody is using; false when there is none.
+  bool make_room();
   // Success when all expected models are there, or what went wrong with one; nothing when neither
   // has happened for so long.
   std::optional<Status> await_start(std::chrono::milliseconds timeout) const;

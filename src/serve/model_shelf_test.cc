@@ -112,6 +112,21 @@ TEST(ModelShelf, TheLeastRecentlyUsedMakesRoom) {
   EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 2}));
 }
 
+TEST(ModelShelf, APassIsMadeRoomForByWhatNobodyUsesLeastRecentlyUsedFirst) {
+  Memory memory(4);
+  std::vector<ShelfEntry> made = entries(memory, {"a", "b", "c", "d"});
+  made[1].pinned = true;
+  ModelShelf shelf(std::move(made), {});
+  const auto used = await(shelf, "a");
+  for (const char* name : {"b", "c", "d", "c"}) await(shelf, name);
+  EXPECT_TRUE(shelf.make_room());
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1, 2}));
+  EXPECT_TRUE(shelf.make_room());
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1}));
+  EXPECT_FALSE(shelf.make_room()) << "a is used and b is pinned";
+  EXPECT_NE(await(shelf, "d"), nullptr);
+}
+
 TEST(ModelShelf, AModelInUseIsNotTakenAway) {
   Memory memory(1);
   ModelShelf shelf(entries(memory, {"a", "b"}), {});

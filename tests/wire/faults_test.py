@@ -359,7 +359,7 @@ class Limits(unittest.TestCase):
             server = self.served("--memory", "2MB", *flags)
             self.assertEqual(self.ask(server, request("GET", "/ready")).status, 200)
             self.assertEqual(server.end(), 0)
-            self.assertEqual("wanted for the memories of this pass" in server.logged, bool(flags))
+            self.assertEqual("tokens of this request need" in server.logged, bool(flags))
 
 
 if __name__ == "__main__":

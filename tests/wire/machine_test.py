@@ -197,14 +197,43 @@ class Machine(unittest.TestCase):
         self.assertEqual(answer.json()["model"], shown)
         self.assertEqual(server.end(), 0)
 
-    def test_memory_that_is_short_is_told_and_the_server_goes_on(self):
+    def ask_when_loaded(self, server, model, state="some text"):
+        for _ in range(100):
+            answer = self.ask_model(server, model, state)
+            if answer.status != 503:
+                break
+            time.sleep(0.05)
+        return answer
+
+    def loaded(self, server):
+        return {model["name"] for model in self.ask(server, request("GET", "/api/ps")).json()["models"]}
+
+    def test_memory_that_never_suffices_is_too_large_and_the_server_goes_on(self):
         server = self.served(OPTIONS.model, "--memory", "4MB", "--snapshot-cache", "0")
         large = self.ask_model(server, OPTIONS.model, "word " * 1000)
-        self.assertEqual(large.status, 503)
-        self.assertIn("memory budget", large.json()["detail"]["message"])
-        self.assertIn("retry-after", large.headers)
+        self.assertEqual(large.status, 413)
+        self.assertRegex(large.json()["detail"]["message"],
+                         r"^memory budget: the \d+ tokens .* need \d+ bytes, at most \d+ can be had")
+        self.assertNotIn("retry-after", large.headers)
         self.assertEqual(self.ask_model(server, OPTIONS.model).status, 200)
         self.assertEqual(server.end(), 0)
+
+    def test_an_idle_model_makes_room_for_a_pass_unless_it_is_pinned(self):
+        other = Path(OPTIONS.model).parent / "tiny-kev-f32.gguf"
+        for pins in [[], ["--pin", other.stem]]:
+            server = self.served(OPTIONS.model, "--model", str(other), "--memory", "12MB",
+                                 "--snapshot-cache", "0", *pins)
+            self.assertEqual(self.ask_when_loaded(server, other).status, 200)
+            everybody = {Path(OPTIONS.model).stem, other.stem}
+            self.assertEqual(self.loaded(server), everybody)
+            too_large = self.ask_model(server, OPTIONS.model, "word " * 4000)
+            self.assertEqual(too_large.status, 413)
+            self.assertEqual(self.loaded(server), everybody, "nobody leaves in vain")
+            large = self.ask_model(server, OPTIONS.model, "word " * 1000)
+            self.assertEqual(large.status, 413 if pins else 200)
+            self.assertEqual(self.loaded(server), everybody if pins else {Path(OPTIONS.model).stem})
+            self.assertEqual(self.ask_when_loaded(server, other).status, 200)
+            self.assertEqual(server.end(), 0)
 
     def test_a_model_that_does_not_fit_the_memory_is_refused_by_name(self):
         ended = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",

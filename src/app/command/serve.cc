@@ -52,7 +52,7 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
   }
   serve::Metrics metrics(shelf.cards());
   serve::WorkPool pool(kPoolThreadCount);
-  serve::DecisionQueue queue(flags.queue);
+  serve::DecisionQueue queue(flags.queue, {.make_room = [&] { return shelf.make_room(); }});
   const auto observe = [&](const serve::DecisionRecord& record) {
     metrics.count(record);
     if (decisions) decisions->write(record);
@@ -103,11 +103,10 @@ Result<ExitStatus> run_server(ServerFlags& flags) {
   ADJ_TRY(const auto server, serve::HttpServer::listen(flags.http));
   flags.access.loopback = server->is_loopback();
   ServerLog log(flags.log_format == "json");
-  ADJ_TRY(
-      std::vector<serve::ShelfEntry> entries,
-      shelf_entries(flags.models, {flags.model.options, flags.compile, flags.model.snapshot_folder,
-                                   [&](const std::string& what) { log.warn(what); }}));
-  ADJ_TRY_DONE(pin(flags.pinned, entries));
+  ADJ_TRY(std::vector<serve::ShelfEntry> entries,
+          shelf_entries(flags.models, {flags.pinned, flags.model.options, flags.compile,
+                                       flags.model.snapshot_folder,
+                                       [&](const std::string& what) { log.warn(what); }}));
   for (const serve::ShelfEntry& entry : entries) log_notes(entry, log);
   flags.shelf.report = [&](const std::string& id, const Status& status) {
     if (status.ok()) return log.info(id + " is loaded");
