@@ -36,6 +36,28 @@ HttpResponse answer_without_route(const std::vector<Route>& routes, const HttpRe
   return response;
 }
 
+// What a path holds as it is (RFC 3986, 3.3); everything else is sent as % and two hex digits.
+bool is_path_byte(char c) {
+  const bool alphanumeric =
+      (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  return alphanumeric || std::string_view("-._~!$&'()*+,;=:@/").find(c) != std::string_view::npos;
+}
+
+bool is_hex_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool is_path(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_path_byte(text[i])) continue;
+    const bool escaped = text[i] == '%' && i + 2 < text.size() && is_hex_digit(text[i + 1]) &&
+                         is_hex_digit(text[i + 2]);
+    if (!escaped) return false;
+    i += 2;
+  }
+  return true;
+}
+
 }  // namespace
 
 HttpHandler route_to(std::vector<Route> routes) {
@@ -51,7 +73,6 @@ HttpHandler route_to(std::vector<Route> routes) {
 }
 
 HttpHandler under(std::string base_path, HttpHandler next) {
-  while (base_path.ends_with('/')) base_path.pop_back();
   return [base_path = std::move(base_path), next = std::move(next)](HttpCall call) {
     std::string& path = call.request.path;
     const bool below = path.starts_with(base_path) && path.size() > base_path.size() &&
@@ -59,6 +80,23 @@ HttpHandler under(std::string base_path, HttpHandler next) {
     if (below) path.erase(0, base_path.size());
     next(std::move(call));
   };
+}
+
+Status check_base_path(const std::string& base_path) {
+  if (base_path.empty()) return Done{};
+  const auto refused = [&](const char* expected) {
+    return Error{ErrorKind::bad_request, "base path \"" + base_path + "\": expected " + expected};
+  };
+  if (!base_path.starts_with('/')) return refused("a slash at its beginning, such as /decide");
+  if (base_path.ends_with('/')) return refused("no slash at its end, such as /decide");
+  const std::string closed = base_path + "/";
+  for (const char* step : {"//", "/./", "/../"}) {
+    if (closed.find(step) != std::string::npos) return refused("names between its slashes");
+  }
+  if (!is_path(base_path)) {
+    return refused("what a path is sent as: no blank, no ? and #, anything unusual as %XX");
+  }
+  return Done{};
 }
 
 }  // namespace adjudge::serve

@@ -58,7 +58,7 @@ TEST(Router, TheLogSeesOnlyPathsOfTheTable) {
 TEST(Router, ABasePathIsTakenOff) {
   std::string seen;
   const HttpHandler handler =
-      under("/decide/", [&](const HttpCall& call) { seen = call.request.path; });
+      under("/decide", [&](const HttpCall& call) { seen = call.request.path; });
   const auto path_of = [&](std::string path) {
     handler({.request = {.path = std::move(path)}});
     return seen;
@@ -67,6 +67,18 @@ TEST(Router, ABasePathIsTakenOff) {
   EXPECT_EQ(path_of("/v1/models"), "/v1/models");
   EXPECT_EQ(path_of("/decided/v1"), "/decided/v1");
   EXPECT_EQ(path_of("/decide"), "/decide");
+}
+
+TEST(Router, ABasePathIsWhatARequestCanBeginWith) {
+  for (const char* right : {"", "/decide", "/a/b", "/%7euser/x.y", "/a;b=c,d@e:f"}) {
+    EXPECT_TRUE(check_base_path(right).ok()) << right;
+  }
+  for (const char* wrong : {"/", "decide", "/decide/", "/a//b", "/a/./b", "/a/..", "/a b", "/a?b",
+                            "/a#b", "/a%2", "/a%2g", "/\xc3\xa9", "/a\n", "http://host/a"}) {
+    const Status refused = check_base_path(wrong);
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_EQ(refused.error().kind, ErrorKind::bad_request);
+  }
 }
 
 }  // namespace

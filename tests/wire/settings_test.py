@@ -113,10 +113,17 @@ class Settings(ServerTest):
         self.assertGreater(counted["llamacpp:prompt_tokens_cached_total"], 0)
 
     def test_a_base_path_is_taken_off(self):
-        server = self.served("--base-path", "/decide/")
+        server = self.served("--base-path", "/decide")
         self.assertEqual(self.ask(server, get("/decide/v1/models")).status, 200)
         self.assertEqual(self.ask(server, get("/v1/models")).status, 200)
         self.assertEqual(self.ask(server, get("/decided/v1/models")).status, 404)
+
+    def test_a_base_path_that_no_request_has_is_refused(self):
+        for path, said in [("decide", "beginning"), ("/decide/", "end"), ("/", "end"), ("/a b", "%XX")]:
+            refused = self.run_serve("--port", "0", "--base-path", path)
+            self.assertEqual(refused.returncode, 2, path)
+            self.assertIn(f'base path "{path}"', refused.stderr)
+            self.assertIn(said, refused.stderr)
 
     def test_a_log_of_objects(self):
         server = self.served("--log-format", "json")

@@ -84,6 +84,7 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
 }
 
 Status prepare(ServerFlags& flags) {
+  ADJ_TRY_DONE(serve::check_base_path(flags.base_path));
   ADJ_TRY(flags.access.keys, read_keys(flags.keys));
   flags.http.public_allowed = flags.http.public_allowed || !flags.access.keys.empty();
   flags.http.body_bytes_max = flags.limits.json.bytes_max;
