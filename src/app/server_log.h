@@ -1,13 +1,18 @@
 // A server's log on standard error, as text or as a JSON object a line. Written by a thread of its
-// own: a reader who does not read costs lines, never answers.
+// own: a reader who does not read costs lines, never answers, and keeps nobody from ending.
 #pragma once
-
-#include <spdlog/logger.h>
 
 #include <memory>
 #include <string>
 
 #include "serve/http.h"
+
+namespace spdlog {
+class logger;
+namespace details {
+class thread_pool;
+}
+}  // namespace spdlog
 
 namespace adjudge::app {
 
@@ -23,9 +28,11 @@ class ServerLog {
   void request(const serve::RequestRecord& record);
 
  private:
-  std::string line_of(const std::string& message) const;
+  class Sink;
 
   bool json_;
+  std::shared_ptr<Sink> sink_;
+  std::shared_ptr<spdlog::details::thread_pool> lines_;  // that wait to be written
   std::shared_ptr<spdlog::logger> log_;
 };
 

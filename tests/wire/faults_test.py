@@ -208,6 +208,23 @@ class Ends(unittest.TestCase):
             server.tell_to_end()
             self.assertEqual(server.wait(5), -signal.SIGTERM)
 
+    def test_a_log_that_nobody_reads_costs_lines_and_neither_answers_nor_the_end(self):
+        for reads_late in [False, True]:
+            read_end, write_end = os.pipe()
+            server = Served(OPTIONS.program, OPTIONS.model, log=os.fdopen(write_end, "wb"))
+            asked = 20000  # more lines than a pipe holds and the server keeps
+            with server.connect() as peer:
+                threading.Thread(target=peer.send, args=(request("GET", "/health") * asked,)).start()
+                for _ in range(asked):
+                    self.assertEqual(peer.receive().status, 200)
+            said = b""
+            while reads_late and b"lines were lost: nobody read them" not in said:
+                said += os.read(read_end, 1 << 16)
+            begin = time.monotonic()
+            self.assertEqual(server.end(), 0)
+            self.assertLess(time.monotonic() - begin, 5)
+            os.close(read_end)
+
     def test_a_port_in_use_is_named(self):
         server = self.served()
         second = self.run_program("--port", str(server.port))

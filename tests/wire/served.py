@@ -19,8 +19,8 @@ def arguments():
 class Served:
     """A running server; its log is `logged` once it has ended."""
 
-    def __init__(self, program, model, *flags, environment=(), port=0):
-        self.log = tempfile.TemporaryFile()
+    def __init__(self, program, model, *flags, environment=(), port=0, log=None):
+        self.log = log or tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             [program, "serve", "--model", model, "--port", str(port), "--threads", "1",
              "--precision", "f32", *flags],
@@ -44,8 +44,9 @@ class Served:
             return self.process.wait(seconds)
         finally:
             self.process.stdout.close()
-            self.log.seek(0)
-            self.logged = self.log.read().decode()
+            if self.log.seekable():  # not a pipe, whose other end somebody else has
+                self.log.seek(0)
+                self.logged = self.log.read().decode()
             self.log.close()
 
     def end(self):
