@@ -5,6 +5,8 @@
 
 #include "app/command.h"
 #include "app/version.h"
+#include "base/os/standard_streams.h"
+#include "base/os/termination.h"
 
 namespace {
 
@@ -14,13 +16,17 @@ using namespace adjudge::app;
 ExitStatus written(ExitStatus status) {
   std::cout.flush();
   const bool whole = std::fflush(stdout) == 0 && std::cout.good() && std::ferror(stdout) == 0;
-  if (whole || status != ExitStatus::success) return status;
-  return report({adjudge::ErrorKind::unavailable, "cannot write to standard output"});
+  if (whole) return status;
+  const ExitStatus failed =
+      report({adjudge::ErrorKind::unavailable, "cannot write to standard output"});
+  return status == ExitStatus::success ? failed : status;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  adjudge::occupy_standard_descriptors();
+  adjudge::outlive_full_files();
   std::ios::sync_with_stdio(false);  // lets `decide` see how many lines of its input are at hand
   CLI::App program{"adjudge: local decision models"};
   program.set_version_flag("--version", version_text());

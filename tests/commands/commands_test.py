@@ -2,6 +2,7 @@
 import argparse
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -209,6 +210,39 @@ class Decide(Commands):
         for arguments in (["decide"], ["decide", "--lines"], ["explain"], ["check"], ["replay"]):
             refused = self.expect(BAD_REQUEST, *arguments, "--model", model("tiny-kev-f32"), folder)
             self.assertIn("cannot read", refused.stderr)
+
+
+    def test_a_closed_input_is_no_model_file_to_read_from(self):
+        for flags in ([], ["--lines"]):
+            refused = subprocess.run(["sh", "-c", 'exec "$0" "$@" <&-', OPTIONS.program, "decide", "--model",
+                                      model("tiny-kev-f32"), *flags], capture_output=True, text=True, timeout=60)
+            self.assertEqual(refused.returncode, BAD_REQUEST)
+            self.assertIn("cannot read", refused.stderr)
+
+    def test_an_answer_that_cannot_be_written_is_no_success(self):
+        def limit_files():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        arguments = [OPTIONS.program, "decide", "--model", model("tiny-kev-f32")]
+        lines = self.lines_file([json.loads(REQUEST)] * 20)
+        spoilt = self.lines_file([json.loads(REQUEST), {"state": "no questions"}])
+        with tempfile.TemporaryFile() as file, open("/dev/full", "wb") as full:
+            for output, prepare, path, status in ((file, limit_files, lines, FAILURE), (full, None, lines, FAILURE),
+                                                  (full, None, spoilt, BAD_REQUEST)):
+                failed = subprocess.run([*arguments, path], stdout=output, stderr=subprocess.PIPE, text=True,
+                                        preexec_fn=prepare, timeout=60)
+                self.assertEqual(failed.returncode, status, failed.stderr)
+                self.assertIn("cannot write to standard output", failed.stderr)
+
+    def test_a_table_is_for_one_request(self):
+        lines = self.lines_file([json.loads(REQUEST)] * 2)
+        for arguments in ([lines], ["--lines", "-"]):
+            refused = self.expect(BAD_REQUEST, "decide", "--model", model("tiny-kev-f32"), "--table", *arguments,
+                                  text=REQUEST)
+            self.assertIn("--table shows one request", refused.stderr)
+            self.assertEqual(refused.stdout, "")
+        shown = self.expect(SUCCESS, "decide", "--model", model("tiny-kev-f32"), "--table", text=REQUEST).stdout
+        self.assertIn("team (choice): ", shown)
 
 
 class Tokenize(Commands):

@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from served import Served, arguments, decision, request
+from served import Peer, Served, arguments, decision, request
 
 BODY_BYTES_MAX = 32 << 20
 OPTIONS = None
@@ -224,6 +224,23 @@ class Ends(unittest.TestCase):
             self.assertEqual(server.end(), 0)
             self.assertLess(time.monotonic() - begin, 5)
             os.close(read_end)
+
+    def test_closed_standard_descriptors_are_nobody_elses(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', OPTIONS.program, "serve",
+                                    "--model", OPTIONS.model, "--port", str(port)])
+        for _ in range(200):
+            try:
+                with Peer(port) as peer:
+                    if peer.ask(request("GET", "/ready")).status == 200:
+                        break
+            except OSError:
+                pass
+            time.sleep(0.05)
+        self.assertEqual({os.readlink(f"/proc/{process.pid}/fd/{i}") for i in range(3)}, {"/dev/null"})
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(30), 1, "nobody was told where it served")
 
     def test_a_port_in_use_is_named(self):
         server = self.served()

@@ -101,9 +101,13 @@ Result<ExitStatus> decide_lines(const Model& model, const DecideFlags& flags) {
 
 Result<ExitStatus> run_decide(DecideFlags& flags) {
   const auto begin = std::chrono::steady_clock::now();
+  const bool lines = flags.lines || flags.input.ends_with(".jsonl");
+  if (lines && flags.table) {
+    return Error{ErrorKind::bad_request,
+                 "--table shows one request; lines are answered with a line of JSON each"};
+  }
   ADJ_TRY(const std::unique_ptr<Model> model, flags.model.open_model());
   const double load_ms = milliseconds_since(begin);
-  const bool lines = flags.lines || flags.input.ends_with(".jsonl");
   ADJ_TRY(const ExitStatus status,
           lines ? decide_lines(*model, flags) : decide_one(*model, flags, load_ms));
   flags.model.put_away(*model);
@@ -121,7 +125,7 @@ void add_decide_command(CLI::App& program, Run& chosen) {
       ->add_option("request", flags->input,
                    "a System One request (JSON), .jsonl for one per line, - for standard input")
       ->capture_default_str();
-  command->add_flag("--table", flags->table, "a table for people instead of JSON");
+  command->add_flag("--table", flags->table, "a table for people instead of JSON; for one request");
   command->add_flag("--lines", flags->lines, "the input is JSON lines, whatever its name");
   run_when_chosen(*command, chosen, [flags] { return run_decide(*flags); });
 }

@@ -23,10 +23,12 @@ void mask(int how) {
 
 }  // namespace
 
+void outlive_full_files() { std::signal(SIGXFSZ, SIG_IGN); }
+
 TerminationSignals::TerminationSignals() {
   mask(SIG_BLOCK);
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);
+  outlive_full_files();
 }
 
 TerminationSignals::~TerminationSignals() { mask(SIG_UNBLOCK); }

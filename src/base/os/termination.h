@@ -3,6 +3,9 @@
 
 namespace adjudge {
 
+// For programs: writing more than a file may hold is an error like any other, not the end.
+void outlive_full_files();
+
 // While it lives, TERM and INT wait until somebody asks; writing to a pipe that nobody reads, or
 // more than a file may hold, is an error like any other. Made before the first thread, since
 // threads inherit what is blocked.
