@@ -29,6 +29,7 @@ constexpr std::size_t kLingerBytesMax = std::size_t{1} << 20;
 constexpr milliseconds kLingerTimeout{2'000};
 // A day: longer deadlines are mistakes, and would overflow somewhere.
 constexpr int kDeadlineMsMax = 86'400'000;
+constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
@@ -86,7 +87,7 @@ Connection::Connection(tcp::socket socket, ConnectionHub& hub)
       buffer_(hub.options.header_bytes_max + kBufferSlackBytes),
       peer_(address_of(socket_)) {
   error_code ignored;
-  socket_.non_blocking(true, ignored);  // for has_left()
+  socket_.non_blocking(true, ignored);  // for end_of_input()
 }
 
 // Whether the beginning of another request is here already.
@@ -95,13 +96,14 @@ bool Connection::has_more() {
   return buffer_.size() > 0 || (socket_.available(failed) > 0 && !failed);
 }
 
-// Whether nothing will ever come. A socket without a byte may just have been called readable for
+// Why nothing will ever come, if so. A socket without a byte may just have been called readable for
 // bytes that somebody has read meanwhile.
-bool Connection::has_left() {
+error_code Connection::end_of_input() {
   char byte;
   error_code error;
   socket_.receive(asio::buffer(&byte, 1), tcp::socket::message_peek, error);
-  return error && error != asio::error::would_block && error != asio::error::interrupted;
+  const bool may_come = error == asio::error::would_block || error == asio::error::interrupted;
+  return may_come ? error_code() : error;
 }
 
 void Connection::set_timeout(milliseconds timeout) {
@@ -139,7 +141,7 @@ void Connection::await_request() {
 void Connection::await_byte() {
   socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
     if (self->stage_ != Stage::idle) return;
-    if (error || self->has_left()) return self->close();
+    if (error || self->end_of_input()) return self->close();
     if (!self->has_more()) return self->await_byte();
     self->read_head();
   });
@@ -212,7 +214,6 @@ std::optional<HttpResponse> Connection::refuse_head() {
 }
 
 void Connection::invite_body() {
-  static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   asio::async_write(socket_, asio::buffer(kContinue),
                     [self = shared_from_this()](error_code error, std::size_t) {
                       if (self->stage_ != Stage::body) return;
@@ -254,8 +255,12 @@ HttpRequest Connection::take_request() {
   auto message = parser_->release();
   HttpRequest request{
       .id = record_.id, .client = peer_, .method = std::string(view(message.method_string()))};
-  const std::string_view target = view(message.target());
-  request.path = std::string(target.substr(0, target.find('?')));
+  const RequestTarget target = read_target(view(message.target()));
+  request.path = std::string(target.path);
+  if (!target.authority.empty()) {
+    message.set(http::field::host,
+                beast::string_view(target.authority.data(), target.authority.size()));
+  }
   for (const auto& field : message) {
     request.headers.push_back(
         {std::string(view(field.name_string())), std::string(view(field.value()))});
@@ -289,16 +294,49 @@ void Connection::handle() {
 
 // A peer that sends its next request early is believed to stay.
 void Connection::watch_peer() {
-  socket_.async_wait(tcp::socket::wait_read, [self = shared_from_this(),
-                                              index = request_index_](error_code error) {
-    const bool waiting = self->stage_ == Stage::handling || self->stage_ == Stage::producing;
-    if (!waiting || index != self->request_index_ || error == asio::error::operation_aborted)
-      return;
-    if (!error && self->has_more()) return;
-    if (!error && !self->has_left()) return self->watch_peer();
-    self->gone_.request_stop();
-    self->close();
-  });
+  socket_.async_wait(tcp::socket::wait_read,
+                     [self = shared_from_this(), index = request_index_](error_code error) {
+                       if (error == asio::error::operation_aborted || !self->is_awaited(index))
+                         return;
+                       if (!error && self->has_more()) return;
+                       const error_code end = error ? error : self->end_of_input();
+                       if (!end) return self->watch_peer();
+                       if (end == asio::error::eof && self->may_be_reached())
+                         return self->watch_reset();
+                       self->leave_off();
+                     });
+}
+
+// A peer that sends no more may have closed its socket, or only its sending side and waits for our
+// answer. The first resets the connection when we send it something: a piece of the answer, or the
+// interim answer that any client may be sent (RFC 9110, 15.2) but one of HTTP/1.0, whose silence is
+// taken for its leaving.
+bool Connection::may_be_reached() {
+  if (stage_ == Stage::producing) return true;
+  if (version_ < 11) return false;
+  error_code error;
+  const std::size_t sent = socket_.write_some(asio::buffer(kContinue), error);
+  // What waits to be sent already does the same.
+  return error == asio::error::would_block || sent == kContinue.size();
+}
+
+void Connection::watch_reset() {
+  socket_.async_wait(tcp::socket::wait_error,
+                     [self = shared_from_this(), index = request_index_](error_code error) {
+                       if (error == asio::error::operation_aborted) return;
+                       if (self->is_awaited(index)) self->leave_off();
+                     });
+}
+
+// Whether somebody still works for that request.
+bool Connection::is_awaited(unsigned request_index) const {
+  const bool waiting = stage_ == Stage::handling || stage_ == Stage::producing;
+  return waiting && request_index == request_index_;
+}
+
+void Connection::leave_off() {
+  gone_.request_stop();
+  close();
 }
 
 void Connection::answer(unsigned request_index, HttpResponse response) {

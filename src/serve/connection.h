@@ -65,6 +65,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void handle();
   HttpRequest take_request();
   void watch_peer();
+  bool is_awaited(unsigned request_index) const;
+  bool may_be_reached();
+  void watch_reset();
+  void leave_off();
   void answer(unsigned request_index, HttpResponse response);
   void refuse(HttpResponse response);
   void write(HttpResponse response);
@@ -74,7 +78,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void produce();
   void on_piece(BodyPiece piece);
   bool has_more();
-  bool has_left();
+  error_code end_of_input();
   void linger();
   void linger_on();
   void close();

@@ -79,6 +79,13 @@ struct RequestRecord {
 // Called on the I/O thread.
 using RequestLog = std::function<void(const RequestRecord&)>;
 
+// What a request line asks for (RFC 9112, 3.2).
+struct RequestTarget {
+  std::string_view path;       // without the query
+  std::string_view authority;  // of the absolute form: it counts, and the Host header does not
+};
+RequestTarget read_target(std::string_view target);
+
 // A refusal in the words every client reads: `detail` and `error`. `type` names the fault to
 // programs.
 HttpResponse refusal(int status, std::string_view type, std::string_view message);

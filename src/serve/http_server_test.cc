@@ -236,6 +236,12 @@ TEST(HttpServer, OneConnectionTooManyIsToldSo) {
   EXPECT_EQ(first.ask(get("/")).status, 200);
 }
 
+// Whether the server finds out within the time that its peer has left.
+bool is_gone_within(const HttpCall& call, int ms) {
+  for (; ms > 0 && !call.gone.stop_requested(); --ms) std::this_thread::sleep_for(milliseconds(1));
+  return call.gone.stop_requested();
+}
+
 TEST(HttpServer, APeerThatLeavesIsNoticed) {
   std::promise<HttpCall> calls;
   Running server([&](HttpCall call) { calls.set_value(std::move(call)); });
@@ -243,14 +249,62 @@ TEST(HttpServer, APeerThatLeavesIsNoticed) {
   client.send(get("/"));
   const HttpCall call = calls.get_future().get();
   EXPECT_FALSE(call.gone.stop_requested());
-  std::promise<void> noticed;
-  const std::stop_callback callback(call.gone, [&] { noticed.set_value(); });
   client.leave();
-  EXPECT_EQ(noticed.get_future().wait_for(milliseconds(2000)), std::future_status::ready);
+  EXPECT_TRUE(is_gone_within(call, 2000));
   call.reply({.status = 499});
   (*server).drain();
   ASSERT_EQ(server.records().size(), 1u);
   EXPECT_EQ(server.records()[0].status, 499);
+}
+
+TEST(HttpServer, APeerThatOnlySendsNoMoreIsAnswered) {
+  std::promise<HttpCall> calls;
+  Running server([&](HttpCall call) { calls.set_value(std::move(call)); });
+  RawClient client(server.port());
+  client.send(get("/"));
+  client.end_sending();
+  const HttpCall call = calls.get_future().get();
+  EXPECT_EQ(client.receive().status, 100) << "it is asked whether it is still there";
+  EXPECT_FALSE(is_gone_within(call, 50));
+  call.reply({.body = "1"});
+  EXPECT_EQ(client.receive().body, "1");
+  EXPECT_TRUE(client.is_closed_within(2000));
+}
+
+TEST(HttpServer, APeerThatSendsNoMoreAndThenLeavesIsNoticed) {
+  std::promise<HttpCall> calls;
+  Running server([&](HttpCall call) { calls.set_value(std::move(call)); });
+  RawClient client(server.port());
+  client.send(get("/"));
+  client.end_sending();
+  const HttpCall call = calls.get_future().get();
+  EXPECT_FALSE(is_gone_within(call, 50));
+  client.leave();
+  EXPECT_TRUE(is_gone_within(call, 2000));
+  call.reply({.status = 499});
+}
+
+TEST(HttpServer, AnOldClientThatSendsNoMoreIsTakenToHaveLeft) {
+  std::promise<HttpCall> calls;
+  Running server([&](HttpCall call) { calls.set_value(std::move(call)); });
+  RawClient client(server.port());
+  client.send("GET / HTTP/1.0\r\n\r\n");
+  client.end_sending();
+  const HttpCall call = calls.get_future().get();
+  EXPECT_TRUE(is_gone_within(call, 2000));
+  call.reply({.status = 499});
+}
+
+TEST(HttpServer, AWholeAddressMeansItsPathAndItsHost) {
+  std::string host;
+  Running server([&](const HttpCall& call) {
+    host = call.request.header("Host");
+    echo(call);
+  });
+  RawClient client(server.port());
+  EXPECT_EQ(client.ask("GET http://proxied:81/a?b HTTP/1.1\r\nHost: other\r\n\r\n").body,
+            "\"GET /a 0\"");
+  EXPECT_EQ(host, "proxied:81");
 }
 
 TEST(HttpServer, APeerThatSendsItsNextRequestEarlyIsStillThere) {
@@ -293,6 +347,16 @@ TEST(HttpServer, AnAnswerCanBeSentWhileItIsMade) {
     EXPECT_EQ(client.receive().header("Transfer-Encoding"), "chunked");
     EXPECT_EQ(client.receive_bytes(body.size()), body);
   }
+}
+
+TEST(HttpServer, APeerThatOnlySendsNoMoreGetsEveryPiece) {
+  Running server(count_to_three);
+  RawClient client(server.port());
+  client.send(get("/"));
+  client.end_sending();
+  EXPECT_EQ(client.receive().header("Transfer-Encoding"), "chunked");
+  const std::string body = "2\r\n1\n\r\n2\r\n2\n\r\n2\r\n3\n\r\n0\r\n\r\n";
+  EXPECT_EQ(client.receive_bytes(body.size()), body);
 }
 
 TEST(HttpServer, AnOldClientReadsPiecesUntilTheEnd) {

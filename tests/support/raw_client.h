@@ -48,6 +48,9 @@ class RawClient {
     socket_ = -1;
   }
 
+  // Sends no more, and still listens.
+  void end_sending() { ::shutdown(socket_, SHUT_WR); }
+
   // False when the server does not take it any more.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {

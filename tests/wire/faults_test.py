@@ -85,6 +85,32 @@ class Faults(unittest.TestCase):
             self.assertEqual(peer.receive().status, 100)
             self.assertEqual(peer.ask(body).status, 200)
 
+    def test_a_peer_that_sends_no_more_is_answered(self):
+        body = decision("some text " * 300)
+        with self.server.connect() as peer:
+            peer.send(post(body) + post(body))
+            peer.socket.shutdown(socket.SHUT_WR)
+            answers = [answer for answer in iter(peer.receive, None) if answer.status != 100]
+        self.assertEqual([answer.status for answer in answers], [200, 200])
+        rows = json.dumps({"states": ["some text"] * 150,
+                           "questions": {"q": {"type": "noul", "instructions": "?"}}})
+        with self.server.connect() as peer:
+            peer.send(request("POST", "/v1/systemone/batch", rows))
+            peer.socket.shutdown(socket.SHUT_WR)
+            while (head := peer.stream.readline()).startswith(b"HTTP/1.1 100 "):
+                peer.stream.readline()
+            self.assertIn(b" 200 ", head)
+            pieces = peer.stream.read()
+        self.assertTrue(pieces.endswith(b"0\r\n\r\n"))
+        self.assertEqual(pieces.count(b'"index":'), 150)
+
+    def test_a_whole_address_is_a_target_whose_host_counts(self):
+        for target, host, status in [("http://localhost/health", "localhost", 200),
+                                     ("HTTP://127.0.0.1:1/health?x", "other.example", 200),
+                                     ("http://other.example/health", "localhost", 403)]:
+            data = f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"
+            self.assertEqual(self.ask(data).status, status, target)
+
     def test_pipelined_requests_are_answered_in_order(self):
         with self.server.connect() as peer:
             peer.send(post(decision("one")) + request("GET", "/health") + post("{") +
