@@ -39,8 +39,8 @@ void add_model_flags(CLI::App& command, ServerFlags& flags) {
                   "given: the first is loaded at once, the others when asked for")
       ->required();
   command.add_option("--pin", flags.pinned,
-                     "load this model at once too, and never put it away for others or for being "
-                     "idle; may be repeated");
+                     "load this model (its name, or what --model was given) at once too, and never "
+                     "put it away for others or for being idle; may be repeated");
   flags.model.add_reading_to(command);
   flags.model.add_arithmetic_to(command);
   flags.model.add_runtime_to(command);

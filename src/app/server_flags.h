@@ -18,7 +18,7 @@ namespace adjudge::app {
 struct ServerFlags {
   ModelFlags model;
   std::vector<std::string> models;  // files, names of pulled models, folders
-  std::vector<std::string> pinned;  // names, as /v1/models has them
+  std::vector<std::string> pinned;  // the same, or names that requests may use
   CompileOptions compile;
   serve::HttpServerOptions http;
   serve::AccessPolicy access;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "app/catalogue.h"
 #include "base/try.h"
@@ -23,29 +24,27 @@ Result<std::vector<std::string>> files_in(const std::string& folder) {
   return files;
 }
 
-Result<std::vector<std::string>> paths_of(const std::vector<std::string>& models) {
-  std::vector<std::string> paths;
+// A file to be served, and what is said of it before it is loaded.
+struct ServedFile {
+  std::string given;  // to --model: the file, the name of a pulled model, or a folder
+  std::string path;
+  serve::ModelCard card;
+  bool pinned = false;
+};
+
+Result<std::vector<ServedFile>> find_files(const std::vector<std::string>& models) {
+  std::vector<ServedFile> found;
   for (const std::string& model : models) {
     std::error_code ignored;
     if (std::filesystem::is_directory(model, ignored)) {
       ADJ_TRY(const std::vector<std::string> files, files_in(model));
-      paths.insert(paths.end(), files.begin(), files.end());
+      for (const std::string& file : files) found.push_back({.given = model, .path = file});
       continue;
     }
     ADJ_TRY(std::string path, resolve_model(model));
-    paths.push_back(std::move(path));
+    found.push_back({.given = model, .path = std::move(path)});
   }
-  return paths;
-}
-
-Status check_pinned(const std::vector<std::string>& names,
-                    const std::vector<serve::ShelfEntry>& entries) {
-  for (const std::string& name : names) {
-    const auto named = [&](const serve::ShelfEntry& entry) { return entry.card.id == name; };
-    if (std::ranges::any_of(entries, named)) continue;
-    return Error{ErrorKind::bad_request, "--pin " + name + ": no model here has that name"};
-  }
-  return Done{};
+  return found;
 }
 
 // What `adjudge models` and the other commands call a file of the catalogue.
@@ -59,19 +58,32 @@ std::vector<std::string> names_in_catalogue(const std::string& path) {
   return names;
 }
 
-// What was said of a file before it is loaded.
-struct ShownModel {
-  std::string fingerprint;
-  bool pinned = false;
-};
+bool is_meant(const ServedFile& file, const std::string& name) {
+  return name == file.card.id || name == file.given || name == file.path ||
+         std::ranges::count(file.card.other_names, name) > 0;
+}
 
-Result<std::shared_ptr<const serve::Decider>> load(const std::string& path, const ShownModel& shown,
+Status pin(const std::string& name, std::vector<ServedFile>& files) {
+  bool found = false;
+  std::string known;
+  for (ServedFile& file : files) {
+    known += (known.empty() ? "" : ", ") + file.card.id;
+    if (!is_meant(file, name)) continue;
+    file.pinned = found = true;
+  }
+  if (found) return Done{};
+  return Error{ErrorKind::bad_request,
+               "--pin " + name + ": no model here is called so, or was given so to --model; " +
+                   "there are " + known};
+}
+
+Result<std::shared_ptr<const serve::Decider>> load(const ServedFile& file,
                                                    const ServedModelOptions& options) {
-  ADJ_TRY(std::unique_ptr<Model> model, Model::open(path, Runtime::process(), options.model));
-  if (shown.pinned) model->stay();
-  if (model->file().fingerprint() != shown.fingerprint) {
+  ADJ_TRY(std::unique_ptr<Model> model, Model::open(file.path, Runtime::process(), options.model));
+  if (file.pinned) model->stay();
+  if (model->file().fingerprint() != file.card.fingerprint) {
     return Error{ErrorKind::bad_model,
-                 path + ": is another model than when the server started; start it again"};
+                 file.path + ": is another model than when the server started; start it again"};
   }
   const std::string& folder = options.snapshot_folder;
   if (folder.empty()) {
@@ -93,21 +105,21 @@ Result<std::shared_ptr<const serve::Decider>> load(const std::string& path, cons
 
 Result<std::vector<serve::ShelfEntry>> shelf_entries(const std::vector<std::string>& models,
                                                      const ServedModelOptions& options) {
-  ADJ_TRY(const std::vector<std::string> paths, paths_of(models));
-  std::vector<serve::ShelfEntry> entries;
-  for (const std::string& path : paths) {
-    ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(path, options.model));
-    serve::ModelCard card = serve::card_of(*file, options.model.precision);
-    card.other_names = names_in_catalogue(path);
-    for (const serve::ShelfEntry& other : entries) {
-      if (other.card.id != card.id) continue;
-      return Error{ErrorKind::bad_request, path + ": there is another model named " + card.id};
-    }
-    const ShownModel shown{card.fingerprint, std::ranges::count(options.pinned, card.id) > 0};
-    const auto load_it = [=] { return load(path, shown, options); };
-    entries.push_back({std::move(card), load_it, shown.pinned});
+  ADJ_TRY(std::vector<ServedFile> files, find_files(models));
+  std::set<std::string> ids;
+  for (ServedFile& served : files) {
+    ADJ_TRY(const std::unique_ptr<ModelFile> file, ModelFile::open(served.path, options.model));
+    served.card = serve::card_of(*file, options.model.precision);
+    served.card.other_names = names_in_catalogue(served.path);
+    if (ids.insert(served.card.id).second) continue;
+    return Error{ErrorKind::bad_request,
+                 served.path + ": there is another model named " + served.card.id};
   }
-  ADJ_TRY_DONE(check_pinned(options.pinned, entries));
+  for (const std::string& name : options.pinned) ADJ_TRY_DONE(pin(name, files));
+  std::vector<serve::ShelfEntry> entries;
+  for (const ServedFile& file : files) {
+    entries.push_back({file.card, [=] { return load(file, options); }, file.pinned});
+  }
   return entries;
 }
 

@@ -11,7 +11,8 @@
 namespace adjudge::app {
 
 struct ServedModelOptions {
-  std::vector<std::string> pinned;  // names of those that are to be there at once and always
+  // Those that are to be there at once and always: by name, or as they were given.
+  std::vector<std::string> pinned;
   ModelOptions model;
   CompileOptions compile;
   std::string snapshot_folder;  // where what is kept over requests outlives the process; or empty

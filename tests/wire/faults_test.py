@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -403,16 +404,29 @@ class Limits(unittest.TestCase):
 
     def test_what_is_pinned_is_there_and_stays(self):
         second = str(Path(OPTIONS.model).parent / "tiny-kev-f32.gguf")
-        server = self.served("--model", second, "--pin", "tiny-kev-f32", "--idle-unload", "1")
+        servers = [self.served("--model", second, "--pin", name, "--idle-unload", "1")
+                   for name in ("tiny-kev-f32", second)]
         time.sleep(2)
-        there = self.ask(server, request("GET", "/api/ps")).json()["models"]
-        self.assertEqual([model["name"] for model in there], ["tiny-kev-f32"])
-        self.assertEqual(server.end(), 0)
-        self.assertIn("tiny-kev-f32 is loaded", server.logged)
+        for server in servers:
+            there = self.ask(server, request("GET", "/api/ps")).json()["models"]
+            self.assertEqual([model["name"] for model in there], ["tiny-kev-f32"])
+            self.assertEqual(server.end(), 0)
+            self.assertIn("tiny-kev-f32 is loaded", server.logged)
         refused = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",
                                   "--pin", "other"], capture_output=True, text=True, timeout=30)
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("--pin other", refused.stderr)
+        self.assertIn(f"--pin other: no model here is called so, or was given so to --model; there are "
+                      f"{Path(OPTIONS.model).stem}\n", refused.stderr)
+
+    def test_a_folder_and_its_files_can_be_pinned(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in "abc":
+                (Path(folder) / f"{name}.gguf").symlink_to(Path(OPTIONS.model).resolve())
+            for pin, there in [(folder, {"a", "b", "c"}), (f"{folder}/b.gguf", {"a", "b"})]:
+                server = Served(OPTIONS.program, folder, "--pin", pin)
+                models = self.ask(server, request("GET", "/api/ps")).json()["models"]
+                self.assertEqual({model["name"] for model in models}, there)
+                self.assertEqual(server.end(), 0)
 
     def test_a_model_that_cannot_be_warmed_up_is_served_and_the_log_says_why(self):
         for flags in [[], ["--warm-up"]]:

@@ -189,7 +189,7 @@ class Settings(ServerTest):
         with tempfile.TemporaryDirectory() as folder:
             pulled = Path(folder) / "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
             pulled.symlink_to(Path(OPTIONS.model).resolve())
-            server = self.served("--model", str(pulled), "--pin", pulled.stem)
+            server = self.served("--model", str(pulled), "--pin", "default")
             entry = self.ask(server, get("/v1/models")).json()["data"][1]
             self.assertEqual(entry["aliases"], ["qwen2.5-coder-1.5b-instruct", "default"])
             for name in entry["aliases"]:
