@@ -162,11 +162,12 @@ void DecisionQueue::serve(std::stop_token stop) {
     if (line_.empty()) return;  // asked to stop, and nothing is left
     std::vector<Entry> together = take_together();
     lock.unlock();
-    decide(std::move(together));
+    const int decided_count = decide(std::move(together));
     lock.lock();
     deciding_token_count_ = 0;
-    ++pass_count_;
-    decided_count_ += static_cast<std::uint64_t>(std::exchange(deciding_request_count_, 0));
+    deciding_request_count_ = 0;
+    pass_count_ += decided_count > 0 ? 1 : 0;
+    decided_count_ += static_cast<std::uint64_t>(decided_count);
   }
 }
 
@@ -196,7 +197,7 @@ std::vector<DecisionQueue::Entry> DecisionQueue::take_together() {
   return together;
 }
 
-void DecisionQueue::decide(std::vector<Entry> entries) {
+int DecisionQueue::decide(std::vector<Entry> entries) {
   const auto begin = Clock::now();
   std::vector<Entry> present;
   std::vector<std::stop_token> members;
@@ -212,11 +213,12 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
     for (const PreparedPtr& part : entry.waiting.parts) requests.push_back(part.get());
     present.push_back(std::move(entry));
   }
-  if (present.empty()) return;
+  if (present.empty()) return 0;
 
   const Audience audience(members);
   const std::shared_ptr<const Decider> decider = requests.front()->decider;
   std::vector<Result<Response>> responses = decide_in_room(requests, audience.all_gone());
+  if (hooks_.count_pass) hooks_.count_pass(count_of(requests));
   auto next = std::make_move_iterator(responses.begin());
   for (Entry& entry : present) {
     Waiting& waiting = entry.waiting;
@@ -229,6 +231,7 @@ void DecisionQueue::decide(std::vector<Entry> entries) {
   if (!audience.all_gone().stop_requested()) {
     record_pace(token_count, seconds_between(begin, Clock::now()));
   }
+  return count_of(requests);
 }
 
 // Tries again what found no memory, for as long as others make room.

@@ -30,10 +30,12 @@ struct DecisionQueueOptions {
   int together_request_count_max = 32;
 };
 
-// What the queue asks others for, on its own thread. Each may be empty.
+// What the queue tells and asks others, on its own thread. Each may be empty.
 struct DecisionQueueHooks {
   // For a pass that found no memory: whether somebody gave some back.
   std::function<bool()> make_room;
+  // After each pass, before its callers are told.
+  std::function<void(int request_count)> count_pass;
 };
 
 struct Decided;
@@ -100,7 +102,8 @@ class DecisionQueue {
   std::vector<Entry> take_gone();
   std::vector<Entry> take_together();
 
-  void decide(std::vector<Entry> entries);
+  // The number of requests in that pass; zero: nobody had stayed, and there was none.
+  int decide(std::vector<Entry> entries);
   std::vector<Result<Response>> decide_in_room(std::span<const Prepared* const> requests,
                                                const std::stop_token& stop) const;
   void record_pace(int token_count, double seconds);

@@ -45,9 +45,9 @@ class Caller {
 // A pass that holds the queue up, so that what is submitted after it waits.
 class Occupied {
  public:
-  explicit Occupied(DecisionQueueOptions options = {}) {
+  explicit Occupied(const DecisionQueueOptions& options = {}, DecisionQueueHooks hooks = {}) {
     decider.hold();
-    queue = std::make_unique<DecisionQueue>(options);
+    queue = std::make_unique<DecisionQueue>(options, std::move(hooks));
     EXPECT_TRUE(first.submit(*this).ok());
     decider.await_begun(1);
   }
@@ -262,6 +262,24 @@ TEST(DecisionQueue, CountsWhatItDecidesAndHasDecided) {
   while (occupied.queue->load().pass_count < 2) std::this_thread::yield();
   EXPECT_EQ(occupied.queue->load().decided_count, 3u);
   EXPECT_EQ(occupied.queue->load().deciding_count, 0);
+}
+
+TEST(DecisionQueue, TellsOfEachPassOnceAndOfNoneThatNobodyWaitedFor) {
+  std::vector<int> passes;
+  Occupied occupied({.together_request_count_max = 3},
+                    {.count_pass = [&](int request_count) { passes.push_back(request_count); }});
+  Caller two(States{"a", "b"}), one("c"), other("d"), gone("e");
+  for (Caller* caller : {&two, &one, &other, &gone}) ASSERT_TRUE(caller->submit(occupied).ok());
+  for (Caller* caller : {&other, &gone}) caller->leave();
+  occupied.decider.release();
+  EXPECT_FALSE(gone.decided().responses[0].ok());
+  Caller last("f");
+  ASSERT_TRUE(last.submit(occupied).ok());
+  last.decided();
+  EXPECT_EQ(passes, (std::vector<int>{1, 3, 1}));
+  while (occupied.queue->load().deciding_count > 0) std::this_thread::yield();
+  EXPECT_EQ(occupied.queue->load().pass_count, 3u);
+  EXPECT_EQ(occupied.queue->load().decided_count, 5u);
 }
 
 TEST(DecisionQueue, WhatFindsNoMemoryTriesAgainWhileOthersMakeRoom) {

@@ -66,8 +66,8 @@ struct Metrics::Content {
                          .Add({});
   Histogram& waited = histogram(registry, "adjudge_queue_wait_seconds",
                                 "From admission to the beginning of the pass", kSeconds);
-  Histogram& together =
-      histogram(registry, "adjudge_pass_requests", "Requests evaluated in one pass", kTogether);
+  Histogram& together = histogram(registry, "adjudge_pass_requests",
+                                  "Passes, by how many requests were in each", kTogether);
   Gauge& waiting =
       gauges(registry, "llamacpp:requests_deferred", "Requests that wait for a pass").Add({});
   Gauge& deciding =
@@ -162,8 +162,9 @@ void Metrics::count(const DecisionRecord& record) {
   content_->reused.Increment(response.usage.prompt_tokens - response.usage.evaluated_tokens);
   // The pass's time, in equal parts to those who were in it.
   content_->evaluate_seconds.Increment(response.timing.evaluate / 1000 / record.together);
-  content_->together.Observe(record.together);
 }
+
+void Metrics::count_pass(int request_count) { content_->together.Observe(request_count); }
 
 std::string Metrics::print(const Gauges& now) {
   content_->show(now.queue);

@@ -29,6 +29,7 @@ class Metrics {
   // From any thread.
   void count(const RequestRecord& record);
   void count(const DecisionRecord& record);
+  void count_pass(int request_count);
   std::string print(const Gauges& gauges);
 
  private:

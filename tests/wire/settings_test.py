@@ -221,6 +221,23 @@ class Settings(ServerTest):
                      f'adjudge_model_loaded{{model="{Path(OPTIONS.model).stem}"}} 1']:
             self.assertIn(line, metrics)
 
+    def test_metrics_count_each_pass_once(self):
+        server = self.served()
+        rows = json.dumps({"states": [f"text {i}" for i in range(50)],
+                           "questions": {"q": {"type": "noul", "instructions": "?"}}})
+        with server.connect() as peer:
+            peer.send(post(rows, path="/v1/systemone/batch"))
+            peer.receive_chunked()
+            self.assertEqual(peer.ask(post(decision("s"))).status, 200)
+            for _ in range(100):  # the queue counts a pass when it is over, just after its answers
+                counted = dict(line.rsplit(" ", 1) for line in
+                               peer.ask(get("/metrics")).body.decode().splitlines() if line[0] != "#")
+                if counted["llamacpp:requests_processing"] == "0":
+                    break
+        self.assertEqual(counted["adjudge_pass_requests_sum"], "51")
+        self.assertEqual(counted["adjudge_pass_requests_count"], counted["llamacpp:n_decode_total"])
+        self.assertLess(int(counted["adjudge_pass_requests_count"]), 51)
+
     def test_the_decision_log_holds_hashes_unless_told_and_can_be_replayed(self):
         body = decision("secret text", q={"type": "choice", "criteria": {"a": None, "b": None}})
         for flags in [[], ["--decision-log-requests"]]:

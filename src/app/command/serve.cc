@@ -52,7 +52,9 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
   }
   serve::Metrics metrics(shelf.cards());
   serve::WorkPool pool(kPoolThreadCount);
-  serve::DecisionQueue queue(flags.queue, {.make_room = [&] { return shelf.make_room(); }});
+  serve::DecisionQueue queue(
+      flags.queue, {.make_room = [&] { return shelf.make_room(); },
+                    .count_pass = [&](int request_count) { metrics.count_pass(request_count); }});
   const auto observe = [&](const serve::DecisionRecord& record) {
     metrics.count(record);
     if (decisions) decisions->write(record);
