@@ -192,7 +192,9 @@ class Settings(ServerTest):
             server = self.served("--model", str(pulled), "--pin", "default")
             entry = self.ask(server, get("/v1/models")).json()["data"][1]
             self.assertEqual(entry["aliases"], ["qwen2.5-coder-1.5b-instruct", "default"])
+            document = Path(__file__).parents[2] / "docs/protocol.md"
             for name in entry["aliases"]:
+                self.assertIn(f"`{name}`", document.read_text(), "it says what may be asked for")
                 body = json.dumps({"model": name, **json.loads(decision("s"))})
                 self.assertEqual(self.ask(server, post(body)).json()["model"], pulled.stem)
 
