@@ -68,8 +68,10 @@ std::optional<milliseconds> read_deadline(std::string_view text) {
   return milliseconds(ms);
 }
 
-HttpResponse too_late() {
-  return refusal(504, "timeout_error", "x-deadline-ms passed before there was an answer");
+HttpResponse too_late(milliseconds deadline) {
+  return refusal(504, "timeout_error",
+                 "the " + std::to_string(deadline.count()) +
+                     " ms of x-deadline-ms passed before there was an answer");
 }
 
 std::string address_of(const tcp::socket& socket) {
@@ -119,11 +121,15 @@ void Connection::on_timeout() {
   if (stage_ == Stage::handling) {
     gone_.request_stop();  // whoever works on it may stop; what comes of it is too late
     socket_.cancel(ignored);
-    return write(too_late());
+    return write(too_late(*deadline_));
   }
   if (stage_ != Stage::head && stage_ != Stage::body) return close();
   socket_.cancel(ignored);
-  refuse(refusal(408, "timeout_error", "the request took too long to arrive"));
+  const milliseconds limit =
+      stage_ == Stage::head ? hub_.options.header_timeout : hub_.options.body_timeout;
+  refuse(refusal(408, "timeout_error",
+                 std::string(stage_ == Stage::head ? "the header" : "the body") +
+                     " took more than " + std::to_string(limit.count()) + " ms to arrive"));
 }
 
 void Connection::await_request() {
@@ -276,7 +282,7 @@ void Connection::handle() {
   keep_alive_ = parser_->get().keep_alive();
   if (deadline_) {
     const auto passed = std::chrono::duration_cast<milliseconds>(Clock::now() - begin_);
-    if (passed >= *deadline_) return write(too_late());
+    if (passed >= *deadline_) return write(too_late(*deadline_));
     set_timeout(*deadline_ - passed);
   }
   ++pending_count_;

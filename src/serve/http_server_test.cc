@@ -201,13 +201,13 @@ TEST(HttpServer, WhatIsNotHttpIsRefusedInJson) {
   }
 }
 
-TEST(HttpServer, ASlowHeaderAndASlowBodyRunOutOfTime) {
-  Running server(echo, {.header_timeout = milliseconds(100), .body_timeout = milliseconds(100)});
+TEST(HttpServer, ASlowHeaderAndASlowBodyRunOutOfTheTimeThatIsNamed) {
+  Running server(echo, {.header_timeout = milliseconds(100), .body_timeout = milliseconds(90)});
   RawClient slow_header(server.port()), slow_body(server.port());
   slow_header.send("GET / HT");
   slow_body.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc");
-  EXPECT_EQ(slow_header.receive().status, 408);
-  EXPECT_EQ(slow_body.receive().status, 408);
+  EXPECT_NE(slow_header.receive().body.find("header took more than 100 ms"), std::string::npos);
+  EXPECT_NE(slow_body.receive().body.find("body took more than 90 ms"), std::string::npos);
 }
 
 TEST(HttpServer, AnIdleConnectionIsClosed) {

@@ -161,6 +161,7 @@ TEST(Routes, ADeadlineIsKeptWhileAPassGoesOn) {
         "POST /v1/systemone HTTP/1.1\r\nHost: h\r\nx-deadline-ms: " + std::to_string(ms) +
         "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
     EXPECT_EQ(response.status, 504);
+    EXPECT_NE(response.body.find(std::to_string(ms) + " ms of x-deadline-ms"), std::string::npos);
   }
   EXPECT_TRUE(service.decider.await_passes(1)[0].stopped) << "nobody waits for it any more";
   service.decider.release();
