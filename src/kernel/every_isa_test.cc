@@ -402,71 +402,152 @@ TEST_P(EveryIsa, RotatesHalves) {
 
 // --- recurrences
 
-TEST_P(EveryIsa, TakesDeltaSteps) {
+// Tokens of one head, and room for what they answer.
+struct DeltaCase {
+  DeltaCase(int count, int width, int columns)
+      : width_(width),
+        columns_(columns),
+        q(bell("q", at(count * width))),
+        k(bell("k", at(count * width))),
+        v(bell("v", at(count * columns))),
+        out(at(count * columns)) {
+    for (int token = 0; token < count; ++token) {
+      make_table("scalar").l2_norm(k.data() + token * width, 1e-6f, width);
+      decay.push_back(1 - 0.1f / static_cast<float>(token + 1));
+      beta.push_back(0.8f / static_cast<float>(token + 2));
+    }
+  }
+
+  // Some of them, for some columns.
+  DeltaTokens tokens(int begin, int count, int column, int columns) {
+    const auto width = at(width_), all = at(columns_);
+    return {.count = count,
+            .width = width_,
+            .columns = columns,
+            .q = {q.data() + begin * width_, width},
+            .k = {k.data() + begin * width_, width},
+            .v = {v.data() + begin * columns_ + column, all},
+            .decay = {decay.data() + begin, 1},
+            .beta = {beta.data() + begin, 1},
+            .out = out.data() + begin * columns_ + column,
+            .out_stride = all};
+  }
+
+ private:
+  int width_;
+  int columns_;
+
+ public:
+  Floats q, k, v, decay, beta, out;
+};
+
+// What a token answers, and the state after it, in double precision.
+std::vector<double> exact_delta_token(const DeltaTokens& tokens, int token, std::size_t stride,
+                                      std::vector<double>& state) {
+  const auto of = [&](const TokenRows& rows, std::size_t i) {
+    return static_cast<double>(rows.row(token)[i]);
+  };
+  std::vector<double> out(at(tokens.columns));
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    double recalled = 0;
+    for (std::size_t i = 0; i < at(tokens.width); ++i) {
+      state[i * stride + c] *= of(tokens.decay, 0);
+      recalled += state[i * stride + c] * of(tokens.k, i);
+    }
+    const double update = of(tokens.beta, 0) * (of(tokens.v, c) - recalled);
+    for (std::size_t i = 0; i < at(tokens.width); ++i) {
+      state[i * stride + c] += of(tokens.k, i) * update;
+      out[c] += state[i * stride + c] * of(tokens.q, i);
+    }
+  }
+  return out;
+}
+
+TEST_P(EveryIsa, FollowsTheDeltaRule) {
+  constexpr int kTokens = 3;
   for (const int width : {1, 5, 16, 128}) {
-    for (const int columns : {1, 8, 16, 17, 32, 40}) {
+    for (const int columns : {1, 8, 16, 17, 32, 40, 64, 81}) {
       const std::size_t stride = at(columns) + 3;
+      DeltaCase own(kTokens, width, columns);
       Floats state = bell("state", at(width) * stride);
-      const Floats q = bell("q", at(width)), v = bell("v", at(columns));
-      Floats k = bell("k", at(width));
-      table.l2_norm(k.data(), 1e-6f, width);
-      std::vector<double> exact(state.begin(), state.end()), out_exact(at(columns));
-      const double decay = static_cast<double>(0.9f), beta = static_cast<double>(0.4f);
-      for (std::size_t c = 0; c < at(columns); ++c) {
-        double recalled = 0;
-        for (std::size_t i = 0; i < at(width); ++i) {
-          exact[i * stride + c] *= decay;
-          recalled += exact[i * stride + c] * static_cast<double>(k[i]);
-        }
-        const double update = beta * (static_cast<double>(v[c]) - recalled);
-        for (std::size_t i = 0; i < at(width); ++i) {
-          exact[i * stride + c] += static_cast<double>(k[i]) * update;
-          out_exact[c] += exact[i * stride + c] * static_cast<double>(q[i]);
+      std::vector<double> exact(state.begin(), state.end()), out_exact;
+      const DeltaTokens tokens = own.tokens(0, kTokens, 0, columns);
+      for (int token = 0; token < kTokens; ++token) {
+        for (const double value : exact_delta_token(tokens, token, stride, exact)) {
+          out_exact.push_back(value);
         }
       }
-      Floats out(at(columns));
-      table.delta_step(state.data(), stride, q.data(), k.data(), v.data(), 0.9f, 0.4f, width,
-                       columns, out.data());
-      expect_near(out, out_exact, 1e-5);
+      table.delta_rule(state.data(), stride, tokens);
+      expect_near(own.out, out_exact, 1e-5);
       expect_near(state, exact, kTolerance);
     }
   }
 }
 
-TEST_P(EveryIsa, ADeltaColumnDoesNotKnowItsSlice) {
-  const Floats state = bell("state", 64 * 40), q = bell("q", 64), k = bell("k", 64),
-               v = bell("v", 40);
-  Floats together = state, out(40);
-  table.delta_step(together.data(), 40, q.data(), k.data(), v.data(), 0.8f, 0.5f, 64, 40,
-                   out.data());
-  for (int c = 0; c < 40; ++c) {
-    Floats alone = state;
-    float one;
-    table.delta_step(alone.data() + c, 40, q.data(), k.data(), v.data() + c, 0.8f, 0.5f, 64, 1,
-                     &one);
-    EXPECT_EQ(one, out[at(c)]);
-    EXPECT_EQ(alone[at(5 * 40 + c)], together[at(5 * 40 + c)]);
+TEST_P(EveryIsa, ADeltaColumnDoesNotKnowItsSliceNorATokenItsCall) {
+  constexpr int kTokens = 4, kWidth = 64, kColumns = 81;
+  DeltaCase together(kTokens, kWidth, kColumns), alone(kTokens, kWidth, kColumns);
+  const Floats before = bell("state", kWidth * kColumns);
+  Floats state = before, state_alone = before;
+  table.delta_rule(state.data(), kColumns, together.tokens(0, kTokens, 0, kColumns));
+  for (int c = 0; c < kColumns; ++c) {
+    for (int token = 0; token < kTokens; ++token) {
+      table.delta_rule(state_alone.data() + c, kColumns, alone.tokens(token, 1, c, 1));
+    }
+  }
+  EXPECT_EQ(together.out, alone.out);
+  EXPECT_EQ(state, state_alone);
+}
+
+constexpr int kTaps = 4;
+
+struct ConvolutionCase {
+  ConvolutionCase(int token_count, int channel_count)
+      : channels(channel_count),
+        taps(bell("taps", at(kTaps * channels))),
+        x(bell("rows", at((token_count + kTaps - 1) * channels))) {
+    for (int i = 0; i < token_count + kTaps - 1; ++i) rows.push_back(x.data() + i * channels);
+  }
+  // Behind each token's channels two that nobody may write to.
+  Floats answer(const Table& table, int token, int count) const {
+    Floats out(at(count * (channels + 2)), -7.0f);
+    table.convolve_silu(rows.data() + token, taps.data(), kTaps, count, channels, out.data(),
+                        at(channels) + 2);
+    return out;
+  }
+
+  int channels;
+  Floats taps, x;
+  std::vector<const float*> rows;
+};
+
+TEST_P(EveryIsa, ConvolvesDepthwise) {
+  constexpr int kTokens = 6;
+  for (const int channels : kSizes) {
+    const ConvolutionCase own(kTokens, channels);
+    std::vector<double> exact;
+    for (int token = 0; token < kTokens; ++token) {
+      for (int c = 0; c < channels; ++c) {
+        double sum = 0;
+        for (int t = 0; t < kTaps; ++t) {
+          sum += static_cast<double>(own.taps[at(t * channels + c)]) *
+                 static_cast<double>(own.rows[at(token + t)][c]);
+        }
+        exact.push_back(sum * sigmoid(sum));
+      }
+      exact.insert(exact.end(), 2, -7.0);
+    }
+    expect_near(own.answer(table, 0, kTokens), exact, kTolerance);
   }
 }
 
-TEST_P(EveryIsa, ConvolvesDepthwise) {
-  for (const int channels : kSizes) {
-    constexpr int kTaps = 4;
-    const Floats taps = bell("taps", at(kTaps * channels)), rows = bell("rows", taps.size());
-    const float* pointers[kTaps];
-    for (int t = 0; t < kTaps; ++t) pointers[t] = rows.data() + t * channels;
-    Floats out(at(channels));
-    table.convolve_silu(pointers, taps.data(), kTaps, channels, out.data());
-    expect_near(out,
-                mapped(channels,
-                       [&](std::size_t c) {
-                         double sum = 0;
-                         for (std::size_t i = c; i < taps.size(); i += at(channels)) {
-                           sum += static_cast<double>(taps[i]) * static_cast<double>(rows[i]);
-                         }
-                         return sum * sigmoid(sum);
-                       }),
-                kTolerance);
+TEST_P(EveryIsa, AConvolvedTokenDoesNotKnowItsCompany) {
+  constexpr int kTokens = 7;
+  const ConvolutionCase own(kTokens, 100);
+  const Floats together = own.answer(table, 0, kTokens);
+  for (int token = 0; token < kTokens; ++token) {
+    const Floats alone = own.answer(table, token, 1);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.begin() + token * 102)) << token;
   }
 }
 

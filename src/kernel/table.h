@@ -37,6 +37,26 @@ using FillBlocks = void (*)(const std::byte* rows, std::size_t row_bytes, int co
 // How products with a weight matrix are computed.
 enum class Arithmetic { f32, bf16, int8 };
 
+// One row per token, `stride` floats apart.
+struct TokenRows {
+  const float* data;
+  std::size_t stride;
+  const float* row(int token) const { return data + static_cast<std::size_t>(token) * stride; }
+};
+
+// Consecutive tokens of one head of the gated delta rule.
+struct DeltaTokens {
+  int count;        // at least 1
+  int width;        // of the head's keys
+  int columns;      // of the state, and values per token
+  TokenRows q, k;   // (width)
+  TokenRows v;      // (columns)
+  TokenRows decay;  // (1)
+  TokenRows beta;   // (1)
+  float* out;       // (columns), out_stride floats apart
+  std::size_t out_stride;
+};
+
 struct Table {
   const char* isa = "none";
 
@@ -97,16 +117,15 @@ struct Table {
   // Rotates pairs (i, i + half) of x by the angles whose cosines and sines are given (half of
   // each).
   void (*rotate_halves)(float* x, const float* cosines, const float* sines, int half) = nullptr;
-  // One token of the gated delta rule for `columns` columns of one head (nn/delta_rule.h); state is
-  // (width, columns) with row stride state_stride; k and q are (width), v and out (columns):
+  // Tokens of the gated delta rule, in turn, for some columns of one head (nn/delta_rule.h); state
+  // is (width, columns) with row stride state_stride. For each token:
   //   state *= decay; u = beta * (v - state^T k); state += k u^T; out = state^T q
-  void (*delta_step)(float* state, std::size_t state_stride, const float* q, const float* k,
-                     const float* v, float decay, float beta, int width, int columns,
-                     float* out) = nullptr;
-  // Depthwise causal convolution of one token followed by silu, over `channels` channels:
-  // out[c] = silu(sum over t of taps[t * channels + c] * rows[t][c]); rows oldest first.
-  void (*convolve_silu)(const float* const* rows, const float* taps, int tap_count, int channels,
-                        float* out) = nullptr;
+  void (*delta_rule)(float* state, std::size_t state_stride, const DeltaTokens& tokens) = nullptr;
+  // Depthwise causal convolution of some tokens followed by silu, over `channels` channels; token i
+  // looks at rows[i] to rows[i + tap_count - 1], oldest first:
+  //   out[i * out_stride + c] = silu(sum over t of taps[t * channels + c] * rows[i + t][c])
+  void (*convolve_silu)(const float* const* rows, const float* taps, int tap_count, int token_count,
+                        int channels, float* out, std::size_t out_stride) = nullptr;
 };
 
 // Every instruction-set level compiled into this program that the machine can run, weakest first.

@@ -12,6 +12,8 @@ namespace {
 
 // Channels of one task: a row's slice is 2 KiB, so the rows a tap looks back on stay in L1.
 constexpr int kSliceChannels = 512;
+// Tokens of one call of the kernel.
+constexpr int kCallTokens = 16;
 
 struct Slice {
   int begin;  // channels [begin, begin + count)
@@ -30,12 +32,14 @@ const float* input_row(const ConvolutionWork& work, int index, int history_count
 void convolve(const kernel::Table& kernels, const ConvolutionWork& work, const float* taps,
               int tap_count, const Slice& slice, const float* zeros) {
   const int history_count = tap_count - 1;
-  const float* rows[kTapCountMax];
-  for (int row = 0; row < work.x.count; ++row) {
-    for (int t = 0; t < tap_count; ++t) {
-      rows[t] = input_row(work, row - history_count + t, history_count, slice.begin, zeros);
+  const float* rows[kCallTokens + kTapCountMax - 1];
+  for (int begin = 0; begin < work.x.count; begin += kCallTokens) {
+    const int count = std::min(kCallTokens, work.x.count - begin);
+    for (int i = 0; i < count + history_count; ++i) {
+      rows[i] = input_row(work, begin - history_count + i, history_count, slice.begin, zeros);
     }
-    kernels.convolve_silu(rows, taps, tap_count, slice.count, work.out.row(row) + slice.begin);
+    kernels.convolve_silu(rows, taps, tap_count, count, slice.count,
+                          work.out.row(begin) + slice.begin, work.out.stride);
   }
   for (int i = 0; work.history_out != nullptr && i < history_count; ++i) {
     const float* last =

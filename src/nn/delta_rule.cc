@@ -39,12 +39,20 @@ void run_slice(const kernel::Table& kernels, const DeltaShape& shape, const Delt
   }
   const int key_begin = slice.head % shape.key_head_count * shape.width;
   const int value_begin = slice.head * shape.width + slice.begin;
-  for (int row = 0; row < work.out.count; ++row) {
-    kernels.delta_step(state, kSliceColumns, work.queries.row(row) + key_begin,
-                       work.keys.row(row) + key_begin, work.values.row(row) + value_begin,
-                       work.decays.row(row)[slice.head], work.betas.row(row)[slice.head],
-                       shape.width, slice.count, work.out.row(row) + value_begin);
-  }
+  const auto rows_of = [](const Rows& rows, int begin) {
+    return kernel::TokenRows{rows.data + begin, rows.stride};
+  };
+  kernels.delta_rule(state, kSliceColumns,
+                     {.count = work.out.count,
+                      .width = shape.width,
+                      .columns = slice.count,
+                      .q = rows_of(work.queries, key_begin),
+                      .k = rows_of(work.keys, key_begin),
+                      .v = rows_of(work.values, value_begin),
+                      .decay = rows_of(work.decays, slice.head),
+                      .beta = rows_of(work.betas, slice.head),
+                      .out = work.out.data + value_begin,
+                      .out_stride = work.out.stride});
   if (work.state_out != nullptr) {
     copy_slice(state, kSliceColumns, work.state_out + offset, width, shape.width, slice.count);
   }

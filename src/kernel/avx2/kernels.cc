@@ -58,7 +58,7 @@ void improve(Table& table) {
   improve_panels<Lanes>(table);
   improve_rows<Lanes>(table);
   improve_blocks<SignedLanes, BlockTile<SignedLanes>, BlockTile<UnsignedLanes>>(table);
-  table.delta_step = delta_step<Lanes>;
+  table.delta_rule = delta_rule<Lanes>;
 }
 
 }  // namespace adjudge::kernel::avx2

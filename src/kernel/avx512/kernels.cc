@@ -9,7 +9,7 @@ void improve(Table& table);
 void improve(Table& table) {
   improve_panels<Lanes>(table);
   improve_rows<Lanes>(table);
-  table.delta_step = delta_step<Lanes>;
+  table.delta_rule = delta_rule<Lanes>;
 }
 
 }  // namespace adjudge::kernel::avx512

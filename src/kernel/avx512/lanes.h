@@ -73,6 +73,9 @@ struct Lanes {
     return _mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
   }
   static Ints all_bits(std::uint32_t bits) { return _mm512_set1_epi32(static_cast<int>(bits)); }
+  static Floats flip_bits(Floats v, std::uint32_t bits) {
+    return _mm512_castsi512_ps(_mm512_xor_si512(_mm512_castps_si512(v), all_bits(bits)));
+  }
   static Ints bits_and(Ints a, Ints b) { return _mm512_and_si512(a, b); }
   static Ints bits_or(Ints a, Ints b) { return _mm512_or_si512(a, b); }
   static Ints right(Ints v, int shift) { return _mm512_srl_epi32(v, _mm_cvtsi32_si128(shift)); }
@@ -105,6 +108,19 @@ struct Lanes {
   static std::int32_t sum_ints(Ints v) { return _mm512_reduce_add_epi32(v); }
   static void store_i8(std::int8_t* to, Ints v) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtepi32_epi8(v));
+  }
+  // out = factor * bytes, eight of them.
+  static void scale_eight(const std::uint8_t* bytes, float factor, float* out) {
+    scale_eight(_mm256_cvtepu8_epi32(eight_bytes(bytes)), factor, out);
+  }
+  static void scale_eight(const std::int8_t* bytes, float factor, float* out) {
+    scale_eight(_mm256_cvtepi8_epi32(eight_bytes(bytes)), factor, out);
+  }
+  static void scale_eight(__m256i values, float factor, float* out) {
+    _mm256_storeu_ps(out, _mm256_mul_ps(_mm256_cvtepi32_ps(values), _mm256_set1_ps(factor)));
+  }
+  static __m128i eight_bytes(const void* from) {
+    return _mm_loadl_epi64(static_cast<const __m128i*>(from));
   }
   // Low halves of 16 bytes, then their high halves, through a table of 16.
   static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {

@@ -98,7 +98,7 @@ void improve(Table& table) {
   improve_blocks<SignedLanes, BlockTile<SignedLanes>, BlockTile<UnsignedLanes>>(table);
   // 16 products of signed bytes take four instructions, as many as in f32.
   table.fast_int8 = false;
-  table.delta_step = delta_step<Lanes>;
+  table.delta_rule = delta_rule<Lanes>;
 }
 
 }  // namespace adjudge::kernel::neon

@@ -85,6 +85,9 @@ struct Lanes {
     return vmovl_s16(vget_low_s16(vmovl_s8(vreinterpret_s8_u8(four_bytes(from)))));
   }
   static Ints all_bits(std::uint32_t bits) { return vreinterpretq_s32_u32(vdupq_n_u32(bits)); }
+  static Floats flip_bits(Floats v, std::uint32_t bits) {
+    return vreinterpretq_f32_s32(veorq_s32(vreinterpretq_s32_f32(v), all_bits(bits)));
+  }
   static Ints bits_and(Ints a, Ints b) { return vandq_s32(a, b); }
   static Ints bits_or(Ints a, Ints b) { return vorrq_s32(a, b); }
   static Ints left(Ints v, int shift) { return vshlq_s32(v, vdupq_n_s32(shift)); }
@@ -129,6 +132,15 @@ struct Lanes {
     const int8x8_t bytes = vmovn_s16(vcombine_s16(words, words));
     const std::int32_t four = vget_lane_s32(vreinterpret_s32_s8(bytes), 0);
     std::memcpy(to, &four, sizeof(four));
+  }
+  // out = factor * bytes, eight of them.
+  static void scale_eight(const std::uint8_t* bytes, float factor, float* out) {
+    store(out, mul(floats(load_u8(bytes)), all(factor)));
+    store(out + kCount, mul(floats(load_u8(bytes + kCount)), all(factor)));
+  }
+  static void scale_eight(const std::int8_t* bytes, float factor, float* out) {
+    store(out, mul(floats(load_i8(bytes)), all(factor)));
+    store(out + kCount, mul(floats(load_i8(bytes + kCount)), all(factor)));
   }
   // Low halves of 16 bytes, then their high halves, through a table of 16.
   static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {

@@ -96,6 +96,10 @@ void multiply_pairs(const std::uint32_t* x, std::size_t x_stride, int rows,
 
 struct Words {
   static float half(std::uint16_t bits) { return gguf::float_of_half(bits); }
+  template <class Byte>
+  static void scale_eight(const Byte* bytes, float factor, float* out) {
+    for (int i = 0; i < 8; ++i) out[i] = factor * static_cast<float>(bytes[i]);
+  }
   static void look_up(const std::int8_t* table, const std::uint8_t* packed, std::int8_t* codes) {
     for (int i = 0; i < 16; ++i) codes[i] = table[packed[i] & 15];
     for (int i = 0; i < 16; ++i) codes[i + 16] = table[packed[i] >> 4];
@@ -120,7 +124,9 @@ void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int 
     std::int8_t codes[kPanelDepth] = {};
     float scales[kPanelDepth] = {}, offsets[kPanelDepth] = {};
     if (c < columns) {
-      CodeReader<Words>::read_row<Block>(rows, depth, kForm.part_count, codes, scales, offsets);
+      const auto* row = reinterpret_cast<const Block*>(rows);
+      CodeReader<Words>::read_row(row, depth, codes);
+      CodeReader<Words>::read_row_scales(row, depth, kForm.part_count, scales, offsets);
     }
     for (int k = 0; k < depth; ++k) {
       panel.codes[k * kPanelColumns + c] = static_cast<std::uint8_t>(codes[k]);
@@ -269,19 +275,21 @@ void rotate_halves(float* x, const float* cosines, const float* sines, int half)
   }
 }
 
-void delta_step(float* state, std::size_t state_stride, const float* q, const float* k,
-                const float* v, float decay, float beta, int width, int columns, float* out) {
-  for (int c = 0; c < columns; ++c) {
+void delta_token(float* state, std::size_t state_stride, const DeltaTokens& tokens, int token) {
+  const float *q = tokens.q.row(token), *k = tokens.k.row(token), *v = tokens.v.row(token);
+  const float decay = *tokens.decay.row(token), beta = *tokens.beta.row(token);
+  float* out = tokens.out + static_cast<std::size_t>(token) * tokens.out_stride;
+  for (int c = 0; c < tokens.columns; ++c) {
     float* column = state + c;
     float recalled = 0;  // S^T k
-    for (int i = 0; i < width; ++i) {
+    for (int i = 0; i < tokens.width; ++i) {
       float& cell = column[static_cast<std::size_t>(i) * state_stride];
       cell *= decay;
       recalled += cell * k[i];
     }
     const float update = beta * (v[c] - recalled);
     float sum = 0;
-    for (int i = 0; i < width; ++i) {
+    for (int i = 0; i < tokens.width; ++i) {
       float& cell = column[static_cast<std::size_t>(i) * state_stride];
       cell += k[i] * update;
       sum += cell * q[i];
@@ -290,12 +298,20 @@ void delta_step(float* state, std::size_t state_stride, const float* q, const fl
   }
 }
 
-void convolve_silu(const float* const* rows, const float* taps, int tap_count, int channels,
-                   float* out) {
-  for (int c = 0; c < channels; ++c) {
-    float sum = 0;
-    for (int t = 0; t < tap_count; ++t) sum += taps[t * channels + c] * rows[t][c];
-    out[c] = sum * sigmoid(sum);
+void delta_rule(float* state, std::size_t state_stride, const DeltaTokens& tokens) {
+  for (int token = 0; token < tokens.count; ++token) {
+    delta_token(state, state_stride, tokens, token);
+  }
+}
+
+void convolve_silu(const float* const* rows, const float* taps, int tap_count, int token_count,
+                   int channels, float* out, std::size_t out_stride) {
+  for (int token = 0; token < token_count; ++token, out += out_stride) {
+    for (int c = 0; c < channels; ++c) {
+      float sum = 0;
+      for (int t = 0; t < tap_count; ++t) sum += taps[t * channels + c] * rows[token + t][c];
+      out[c] = sum * sigmoid(sum);
+    }
   }
 }
 
@@ -344,7 +360,7 @@ void improve(Table& table) {
   table.geglu = geglu;
   table.sigmoid_gate = sigmoid_gate;
   table.rotate_halves = rotate_halves;
-  table.delta_step = delta_step;
+  table.delta_rule = delta_rule;
   table.convolve_silu = convolve_silu;
 }
 

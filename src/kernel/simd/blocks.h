@@ -25,35 +25,83 @@ struct CodeRows {
   alignas(64) float offsets[V::kCount * kScaleStride];
 };
 
+// Levels that take a vector's codes of a format from its blocks straight into a register.
+template <class V, class Block>
+concept LoadsCodes = requires(const Block* row) { V::load_codes(row, 0); };
+
+// Turns the codes of up to V::kCount rows; row_of(lane). Of those that are missing any codes will
+// do, as their scales are zero.
+template <class V, class Tile, class Block, class RowOf>
+void turn_codes(int lanes, int depth, const RowOf& row_of, CodeRows<V>& read, std::uint8_t* panel) {
+  constexpr int kLoaded = 4 * V::kCount;
+  if constexpr (LoadsCodes<V, Block>) {
+    if (depth % kLoaded == 0) {
+      Tile::turn_codes(depth, panel, [&](int lane, int k) {
+        return V::load_codes(row_of(lane < lanes ? lane : 0), k);
+      });
+      return;
+    }
+  }
+  constexpr int kStride = 4 * CodeRows<V>::kCodeStride;
+  for (int lane = 0; lane < V::kCount; ++lane) {
+    CodeReader<V>::read_row(row_of(lane < lanes ? lane : 0), depth, read.codes + lane * kStride);
+  }
+  Tile::turn_codes(read.codes, kStride, depth, panel);
+}
+
+// Turns the scales (and offsets) of up to V::kCount rows; of those that are missing they are zero.
+template <class V, class Block, BlockForm form, class RowOf>
+void turn_scales(int lanes, int depth, const RowOf& row_of, CodeRows<V>& read, float* scales,
+                 float* offsets) {
+  constexpr int kStride = CodeRows<V>::kScaleStride;
+  for (int lane = 0; lane < V::kCount; ++lane) {
+    float* own_scales = read.scales + lane * kStride;
+    float* own_offsets = read.offsets + lane * kStride;
+    if (lane < lanes) {
+      CodeReader<V>::read_row_scales(row_of(lane), depth, form.part_count, own_scales, own_offsets);
+    } else {
+      std::memset(own_scales, 0, sizeof(float) * kStride);
+      std::memset(own_offsets, 0, sizeof(float) * kStride);
+    }
+  }
+  turn<V>(read.scales, kStride, depth / kBlockInputs * form.part_count, scales);
+  if constexpr (form.has_offsets) turn<V>(read.offsets, kStride, depth / kBlockInputs, offsets);
+}
+
+// The same for formats with one half a block, which become floats as vectors.
+template <class V, class Block, class RowOf>
+void turn_halves(int lanes, int depth, const RowOf& row_of, float* scales) {
+  alignas(64) std::uint16_t halves[kBlocksMax][V::kCount] = {};
+  const int block_count = depth / kBlockInputs;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const Block* row = row_of(lane);
+    for (int block = 0; block < block_count; ++block) halves[block][lane] = row[block].scale;
+  }
+  for (int block = 0; block < block_count; ++block, scales += kPanelColumns) {
+    V::store(scales, V::load_half(halves[block]));
+  }
+}
+
 template <class V, class Tile, class Block, gguf::DType type>
 void fill_blocks(const std::byte* rows, std::size_t row_bytes, int columns, int begin, int depth,
                  const BlockPanel& panel) {
   constexpr BlockForm kForm = block_form(type);
-  using Rows = CodeRows<V>;
-  Rows read;
-  const int block_count = depth / kBlockInputs;
+  CodeRows<V> read;
   rows += static_cast<std::size_t>(begin / Block::kValues) * sizeof(Block);
   for (int column = 0; column < kPanelColumns; column += V::kCount) {
-    for (int lane = 0; lane < V::kCount; ++lane) {
-      std::int8_t* codes = read.codes + lane * Rows::kCodeStride * 4;
-      float* scales = read.scales + lane * Rows::kScaleStride;
-      float* offsets = read.offsets + lane * Rows::kScaleStride;
-      if (column + lane < columns) {
-        const auto row = static_cast<std::size_t>(column + lane);
-        CodeReader<V>::template read_row<Block>(rows + row * row_bytes, depth, kForm.part_count,
-                                                codes, scales, offsets);
-        for (int i = 0; i < depth; ++i)
-          codes[i] = static_cast<std::int8_t>(codes[i] ^ V::kCodeFlip);
-      } else {
-        std::memset(codes, V::kCodeFlip, static_cast<std::size_t>(depth));
-        std::memset(scales, 0, sizeof(float) * Rows::kScaleStride);
-        std::memset(offsets, 0, sizeof(float) * Rows::kScaleStride);
-      }
+    const int lanes = columns - column < V::kCount ? columns - column : V::kCount;
+    const auto row_of = [=](int lane) {
+      const auto row = static_cast<std::size_t>(column + lane);
+      return reinterpret_cast<const Block*>(rows + row * row_bytes);
+    };
+    if constexpr (Block::kValues == kBlockInputs && !kForm.has_offsets) {
+      turn_halves<V, Block>(lanes, depth, row_of, panel.scales + column);
+    } else {
+      turn_scales<V, Block, kForm>(lanes, depth, row_of, read, panel.scales + column,
+                                   panel.offsets + column);
     }
-    Tile::turn_codes(read.codes, 4 * Rows::kCodeStride, depth, panel.codes + Tile::kRun * column);
-    turn<V>(read.scales, Rows::kScaleStride, block_count * kForm.part_count, panel.scales + column);
-    if (kForm.has_offsets) {
-      turn<V>(read.offsets, Rows::kScaleStride, block_count, panel.offsets + column);
+    if (lanes > 0) {
+      turn_codes<V, Tile, Block>(lanes, depth, row_of, read, panel.codes + Tile::kRun * column);
     }
   }
 }
@@ -125,8 +173,15 @@ struct BlockTile {
   static constexpr int kColumns = V::kBlockVectors * V::kCount;
   static constexpr int kRun = Words::kRun;  // codes of a column that lie side by side
 
+  // load(lane, k): codes [k, k + 4 * V::kCount) of a column.
+  template <class Load>
+  static void turn_codes(int depth, std::uint8_t* panel, const Load& load) {
+    turn<V>(depth / 4, panel, [&](int lane, int word) {
+      return V::flip_bits(load(lane, 4 * word), 0x01010101u * V::kCodeFlip);
+    });
+  }
   static void turn_codes(const std::int8_t* codes, int stride, int depth, std::uint8_t* panel) {
-    turn<V>(codes, static_cast<std::size_t>(stride / 4), depth / 4, panel);
+    turn_codes(depth, panel, [=](int lane, int k) { return V::load(codes + lane * stride + k); });
   }
 
   template <int kParts, bool kOffsets, int kRowCount>

@@ -22,7 +22,7 @@ namespace adjudge::kernel {
 
 namespace {
 
-// W: half, look_up and read_fives, see Lanes.
+// W: half, scale_eight, look_up and read_fives, see Lanes.
 template <class W>
 struct CodeReader {
   // What a nibble stands for, less kZero.
@@ -41,45 +41,31 @@ struct CodeReader {
     W::look_up(kNibbles.values, packed, codes);
   }
 
-  static void read(const gguf::BlockQ4_0& block, std::int8_t* codes, float* scales, float*) {
-    scales[0] = W::half(block.scale);
+  static void read_codes(const gguf::BlockQ4_0& block, std::int8_t* codes) {
     read_nibbles<8>(block.values, codes);
   }
-
-  static void read(const gguf::BlockQ4_1& block, std::int8_t* codes, float* scales,
-                   float* offsets) {
-    scales[0] = W::half(block.scale);
-    offsets[0] = W::half(block.offset);
+  static void read_codes(const gguf::BlockQ4_1& block, std::int8_t* codes) {
     read_nibbles<0>(block.values, codes);
   }
-
-  static void read(const gguf::BlockQ5_0& block, std::int8_t* codes, float* scales, float*) {
-    scales[0] = W::half(block.scale);
+  static void read_codes(const gguf::BlockQ5_0& block, std::int8_t* codes) {
     W::read_fives(block.values, block.high, 16, codes);
   }
-
-  static void read(const gguf::BlockQ5_1& block, std::int8_t* codes, float* scales,
-                   float* offsets) {
-    scales[0] = W::half(block.scale);
-    offsets[0] = W::half(block.offset);
+  static void read_codes(const gguf::BlockQ5_1& block, std::int8_t* codes) {
     W::read_fives(block.values, block.high, 0, codes);
   }
-
-  static void read(const gguf::BlockQ8_0& block, std::int8_t* codes, float* scales, float*) {
-    scales[0] = W::half(block.scale);
+  static void read_codes(const gguf::BlockQ8_0& block, std::int8_t* codes) {
     std::memcpy(codes, block.values, 32);
   }
-
-  static void read_k_scales(const std::uint8_t* packed, float scale, float minimum, float* scales,
-                            float* offsets) {
-    const gguf::KScales groups = gguf::unpack_k_scales(packed);
-    for (int i = 0; i < 8; ++i) scales[i] = scale * static_cast<float>(groups.scales[i]);
-    for (int i = 0; i < 8; ++i) offsets[i] = -minimum * static_cast<float>(groups.minima[i]);
+  static void read_codes(const gguf::BlockIq4Nl& block, std::int8_t* codes) {
+    W::look_up(gguf::kIq4Values, block.values, codes);
+  }
+  static void read_codes(const gguf::BlockIq4Xs& block, std::int8_t* codes) {
+    for (int group = 0; group < 8; ++group) {
+      W::look_up(gguf::kIq4Values, block.values + group * 16, codes + group * 32);
+    }
   }
 
-  static void read(const gguf::BlockQ4_K& block, std::int8_t* codes, float* scales,
-                   float* offsets) {
-    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+  static void read_codes(const gguf::BlockQ4_K& block, std::int8_t* codes) {
     for (int pair = 0; pair < 4; ++pair, codes += 64) {
       const std::uint8_t* packed = block.values + pair * 32;
       for (int i = 0; i < 32; ++i) codes[i] = static_cast<std::int8_t>(packed[i] & 15);
@@ -96,10 +82,7 @@ struct CodeReader {
     }
     if constexpr (kGroup + 1 < 8) read_group<kGroup + 1>(block, codes + 32);
   }
-
-  static void read(const gguf::BlockQ5_K& block, std::int8_t* codes, float* scales,
-                   float* offsets) {
-    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+  static void read_codes(const gguf::BlockQ5_K& block, std::int8_t* codes) {
     read_group<0>(block, codes);
   }
 
@@ -114,36 +97,62 @@ struct CodeReader {
     }
     if constexpr (kQuarter + 1 < 8) read_quarter<kQuarter + 1>(block, codes + 32);
   }
-
-  static void read(const gguf::BlockQ6_K& block, std::int8_t* codes, float* scales, float*) {
-    const float scale = W::half(block.scale);
-    for (int i = 0; i < 16; ++i) scales[i] = scale * static_cast<float>(block.scales[i]);
+  static void read_codes(const gguf::BlockQ6_K& block, std::int8_t* codes) {
     read_quarter<0>(block, codes);
   }
 
-  static void read(const gguf::BlockIq4Nl& block, std::int8_t* codes, float* scales, float*) {
+  template <class Block>
+  static void read_scales(const Block& block, float* scales, float*) {
     scales[0] = W::half(block.scale);
-    W::look_up(gguf::kIq4Values, block.values, codes);
+  }
+  static void read_scales(const gguf::BlockQ4_1& block, float* scales, float* offsets) {
+    scales[0] = W::half(block.scale);
+    offsets[0] = W::half(block.offset);
+  }
+  static void read_scales(const gguf::BlockQ5_1& block, float* scales, float* offsets) {
+    scales[0] = W::half(block.scale);
+    offsets[0] = W::half(block.offset);
   }
 
-  static void read(const gguf::BlockIq4Xs& block, std::int8_t* codes, float* scales, float*) {
+  static void read_k_scales(const std::uint8_t* packed, float scale, float minimum, float* scales,
+                            float* offsets) {
+    const gguf::KScales groups = gguf::unpack_k_scales(packed);
+    W::scale_eight(groups.scales, scale, scales);
+    W::scale_eight(groups.minima, -minimum, offsets);
+  }
+  static void read_scales(const gguf::BlockQ4_K& block, float* scales, float* offsets) {
+    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+  }
+  static void read_scales(const gguf::BlockQ5_K& block, float* scales, float* offsets) {
+    read_k_scales(block.scales, W::half(block.scale), W::half(block.minimum), scales, offsets);
+  }
+
+  static void read_scales(const gguf::BlockQ6_K& block, float* scales, float*) {
+    const float scale = W::half(block.scale);
+    W::scale_eight(block.scales, scale, scales);
+    W::scale_eight(block.scales + 8, scale, scales + 8);
+  }
+
+  static void read_scales(const gguf::BlockIq4Xs& block, float* scales, float*) {
     const float scale = W::half(block.scale);
     for (int group = 0; group < 8; ++group) {
       const int low = block.scales_low[group / 2] >> group % 2 * 4 & 15;
       const int high = block.scales_high >> group * 2 & 3;
       scales[group] = scale * static_cast<float>((low | high << 4) - 32);
-      W::look_up(gguf::kIq4Values, block.values + group * 16, codes + group * 32);
     }
   }
 
   // `depth` inputs of blocks that start at `row`; a whole number of blocks.
   template <class Block>
-  static void read_row(const std::byte* row, int depth, int part_count, std::int8_t* codes,
-                       float* scales, float* offsets) {
-    const auto* blocks = reinterpret_cast<const Block*>(row);
+  static void read_row(const Block* row, int depth, std::int8_t* codes) {
+    for (int k = 0; k < depth; k += Block::kValues) read_codes(row[k / Block::kValues], codes + k);
+  }
+  template <class Block>
+  static void read_row_scales(const Block* row, int depth, int part_count, float* scales,
+                              float* offsets) {
     for (int k = 0; k < depth; k += Block::kValues) {
       const int block = k / kBlockInputs;
-      read(blocks[k / Block::kValues], codes + k, scales + block * part_count, offsets + block);
+      read_scales(row[k / Block::kValues], scales + block * part_count, offsets + block);
     }
   }
 };

@@ -95,19 +95,27 @@ void fill_stored_pairs(const std::byte* rows, std::size_t row_bytes, int columns
                        int depth, std::uint32_t* panel) {
   constexpr int kStride = kPanelDepth / 2 + 16;
   alignas(64) std::uint32_t words[V::kCount * kStride];
+  const int word_count = (depth + 1) / 2;
   const auto bytes = static_cast<std::size_t>(depth) * sizeof(gguf::BlockBf16);
   rows += static_cast<std::size_t>(begin) * sizeof(gguf::BlockBf16);
   for (int column = 0; column < kPanelColumns; column += V::kCount) {
+    const std::byte* first = rows + static_cast<std::size_t>(column) * row_bytes;
+    if (columns >= column + V::kCount && depth % (2 * V::kCount) == 0) {
+      turn<V>(word_count, panel + column, [=](int lane, int k) {
+        return V::load(first + static_cast<std::size_t>(lane) * row_bytes + 4 * k);
+      });
+      continue;
+    }
     for (int lane = 0; lane < V::kCount; ++lane) {
       std::uint32_t* out = words + lane * kStride;
       out[depth / 2] = 0;  // the second of a last pair
       if (column + lane < columns) {
-        std::memcpy(out, rows + static_cast<std::size_t>(column + lane) * row_bytes, bytes);
+        std::memcpy(out, first + static_cast<std::size_t>(lane) * row_bytes, bytes);
       } else {
         std::memset(out, 0, bytes);
       }
     }
-    turn<V>(words, kStride, (depth + 1) / 2, panel + column);
+    turn<V>(words, kStride, word_count, panel + column);
   }
 }
 

@@ -25,6 +25,9 @@ struct RowOperations {
   static Floats load(const float* from, int count) {
     return count == V::kCount ? V::load(from) : V::load(from, count);
   }
+  static void store(float* to, Floats values, int count) {
+    count == V::kCount ? V::store(to, values) : V::store(to, values, count);
+  }
 
   // The sum of operation(index, lanes' count), which must be zero in lanes past the count. Two
   // chains hide each other's latency.
@@ -147,15 +150,39 @@ struct RowOperations {
     }
   }
 
-  static void convolve_silu(const float* const* rows, const float* taps, int tap_count,
-                            int channels, float* out) {
-    for_each(channels, out, [=](int i, int lanes) {
-      Floats total = V::zero();
+  // Tokens whose sums are in registers together: a row is looked at by tap_count of them.
+  static constexpr int kConvolvedTokens = 4;
+
+  template <int kTokens>
+  static void convolve_tokens(const float* const* rows, const float* taps, int tap_count,
+                              int channels, float* out, std::size_t out_stride) {
+    for (int i = 0; i < channels; i += V::kCount) {
+      const int lanes = channels - i < V::kCount ? channels - i : V::kCount;
+      Floats totals[kTokens];
+      for (int token = 0; token < kTokens; ++token) totals[token] = V::zero();
       for (int t = 0; t < tap_count; ++t) {
-        total = V::fma(load(taps + t * channels + i, lanes), load(rows[t] + i, lanes), total);
+        const Floats tap = load(taps + t * channels + i, lanes);
+        for (int token = 0; token < kTokens; ++token) {
+          totals[token] = V::fma(tap, load(rows[token + t] + i, lanes), totals[token]);
+        }
       }
-      return gated<V>(total, total);
-    });
+      for (int token = 0; token < kTokens; ++token) {
+        store(out + static_cast<std::size_t>(token) * out_stride + i,
+              gated<V>(totals[token], totals[token]), lanes);
+      }
+    }
+  }
+
+  static void convolve_silu(const float* const* rows, const float* taps, int tap_count,
+                            int token_count, int channels, float* out, std::size_t out_stride) {
+    int token = 0;
+    for (; token + kConvolvedTokens <= token_count; token += kConvolvedTokens) {
+      convolve_tokens<kConvolvedTokens>(rows + token, taps, tap_count, channels, out, out_stride);
+      out += kConvolvedTokens * out_stride;
+    }
+    for (; token < token_count; ++token, out += out_stride) {
+      convolve_tokens<1>(rows + token, taps, tap_count, channels, out, out_stride);
+    }
   }
 };
 
