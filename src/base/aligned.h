@@ -1,11 +1,13 @@
-// Arrays that start on a cache line, as vector loads like them. Not initialised, never grows by
-// itself.
+// Arrays that start on a cache line, as vector loads like them, large ones on a large page. Not
+// initialised, never grows by itself.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <new>
 #include <span>
+
+#include "base/os/huge_pages.h"
 
 namespace adjudge {
 
@@ -16,9 +18,11 @@ class Aligned {
  public:
   Aligned() = default;
   explicit Aligned(std::size_t count)
-      : data_(
-            static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{kCacheLineBytes}))),
-        count_(count) {}
+      : data_(static_cast<T*>(::operator new(count * sizeof(T), alignment_of(count))),
+              Free{alignment_of(count)}),
+        count_(count) {
+    if (bytes() >= kLargeBytes) prefer_huge_pages(data_.get(), bytes());
+  }
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }
@@ -35,8 +39,14 @@ class Aligned {
   }
 
  private:
+  // From here on the rest of a last page is little.
+  static constexpr std::size_t kLargeBytes = 4 * kHugePageBytes;
+  static std::align_val_t alignment_of(std::size_t count) {
+    return std::align_val_t{count * sizeof(T) >= kLargeBytes ? kHugePageBytes : kCacheLineBytes};
+  }
   struct Free {
-    void operator()(T* data) const { ::operator delete(data, std::align_val_t{kCacheLineBytes}); }
+    std::align_val_t alignment{kCacheLineBytes};
+    void operator()(T* data) const { ::operator delete(data, alignment); }
   };
   std::unique_ptr<T, Free> data_;
   std::size_t count_ = 0;

@@ -18,6 +18,15 @@ TEST(Aligned, StartsOnACacheLine) {
   }
 }
 
+TEST(Aligned, StartsOnALargePageWhenItIsLarge) {
+  Aligned<std::byte> values(5 * kHugePageBytes);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values.data()) % kHugePageBytes, 0u);
+  values = Aligned<std::byte>(3);  // what is freed was asked for with another alignment
+  EXPECT_EQ(values.size(), 3u);
+  values.ensure(6 * kHugePageBytes);
+  values[6 * kHugePageBytes - 1] = std::byte{1};
+}
+
 TEST(Aligned, GrowsOnlyWhenAskedForMore) {
   Aligned<int> values(4);
   values[3] = 7;

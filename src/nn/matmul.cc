@@ -20,10 +20,11 @@ using kernel::kPanelDepth;
 constexpr std::size_t kPanelFloats = std::size_t{kPanelColumns} * kPanelDepth;
 constexpr int kPanelBlocks = kPanelDepth / kBlockInputs;
 static_assert(kPanelFloats / 4 + 3 * kPanelBlocks * kPanelColumns <= kPanelFloats);
-// Rows multiplied at a time: whole tiles of every level. Between them the next weights are asked
-// for. Outputs narrower than a panel pass through a buffer of as many, in L1.
-constexpr int kChunkRows = 24;
-constexpr std::size_t kEdgeFloats = std::size_t{kChunkRows} * kPanelColumns;
+// Rows multiplied at a time: whole tiles of every level; the last chunk takes what is over, so up
+// to twice as many. Between chunks the next weights are asked for. Outputs narrower than a panel
+// pass through a buffer of as many, in L1.
+constexpr int kChunkRows = 30;
+constexpr std::size_t kEdgeFloats = std::size_t{2 * kChunkRows} * kPanelColumns;
 constexpr std::size_t kLineBytes = 64;
 // A task is worth waking somebody for from about this many values on.
 constexpr int kTaskValues = 1 << 14;
@@ -156,7 +157,7 @@ Upcoming upcoming(const WeightRows& weights, int end, int width) {
 void multiply_rows(const kernel::Table& kernels, const Input& input, const WeightRows& weights,
                    const Rows& out, float* scratch) {
   const int width = input.x.width;
-  const int chunk_count = (out.count + kChunkRows - 1) / kChunkRows;
+  const int chunk_count = std::max(1, out.count / kChunkRows);
   const int share = (weights.count + chunk_count - 1) / chunk_count;
   Panel panel(kernels, weights, scratch);
   for (int begin = 0; begin < width; begin += kPanelDepth) {
@@ -166,8 +167,8 @@ void multiply_rows(const kernel::Table& kernels, const Input& input, const Weigh
     for (int chunk = 0; chunk < chunk_count; ++chunk) {
       next.prefetch(chunk * share, (chunk + 1) * share);
       const int row = chunk * kChunkRows;
-      multiply_chunk(panel, input, row, std::min(kChunkRows, out.count - row), out,
-                     scratch + kPanelFloats);
+      const int count = chunk + 1 < chunk_count ? kChunkRows : out.count - row;
+      multiply_chunk(panel, input, row, count, out, scratch + kPanelFloats);
     }
   }
 }
