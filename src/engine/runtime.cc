@@ -1,5 +1,6 @@
 #include "engine/runtime.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -87,10 +88,14 @@ Result<MemoryBudget::Lease> Runtime::take_memory(std::size_t bytes, const std::s
   do {
     if (auto lease = memory_.take(bytes)) return std::move(*lease);
   } while (snapshots_.evict_one());
-  return Error{ErrorKind::unavailable, "memory budget: " + std::to_string(bytes) +
-                                           " bytes wanted for " + what + ", " +
-                                           std::to_string(memory_.bytes_taken()) + " of " +
-                                           std::to_string(memory_.bytes_max()) + " in use"};
+  const std::size_t limit = memory_.bytes_max();
+  const bool never_fits = bytes > limit - std::min(limit, memory_.bytes_staying());
+  return Error{
+      ErrorKind::unavailable,
+      {{{},
+        never_fits ? kNeverFitsFault : "",
+        "memory budget: " + std::to_string(bytes) + " bytes wanted for " + what + ", " +
+            std::to_string(memory_.bytes_taken()) + " of " + std::to_string(limit) + " in use"}}};
 }
 
 WorkerPool& Runtime::workers() {

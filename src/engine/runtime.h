@@ -17,6 +17,9 @@ namespace adjudge {
 // of a billion weights.
 inline constexpr std::size_t kSnapshotBytes = std::size_t{512} << 20;
 
+// The type of the fault in an error about memory that nobody who gives way could make enough.
+inline constexpr const char* kNeverFitsFault = "memory_limit";
+
 struct RuntimeOptions {
   int thread_count = 0;              // workers; zero: as many cores as the process may use
   std::size_t memory_bytes_max = 0;  // zero: no limit

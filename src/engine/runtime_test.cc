@@ -64,6 +64,21 @@ TEST(MemoryBudget, RefusesWhatDoesNotFitAndTakesBack) {
   EXPECT_TRUE(budget.take(100));
 }
 
+TEST(Runtime, TellsWhatNeverFitsFromWhatDoesNotFitNow) {
+  Runtime runtime({.memory_bytes_max = 100});
+  auto stays = *runtime.memory().take(20);
+  stays.stay();
+  const auto gives_way = runtime.memory().take(30);
+  const auto refused = [&](std::size_t bytes) {
+    return runtime.take_memory(bytes, "a test").error().faults.front().type;
+  };
+  EXPECT_TRUE(runtime.take_memory(50, "a test").ok());
+  EXPECT_EQ(refused(51), "");
+  EXPECT_EQ(refused(80), "");
+  EXPECT_EQ(refused(81), kNeverFitsFault);
+  EXPECT_EQ(refused(101), kNeverFitsFault);
+}
+
 TEST(MemoryBudget, WhatStaysIsCountedUntilItIsGivenBack) {
   MemoryBudget memory(100);
   auto gives_way = *memory.take(30);

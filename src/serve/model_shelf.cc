@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/size.h"
+#include "engine/runtime.h"
 #include "protocol/error_body.h"
 
 namespace adjudge::serve {
@@ -16,8 +17,10 @@ using Clock = std::chrono::steady_clock;
 // How often models are looked at: are they idle, has their file changed?
 constexpr std::chrono::milliseconds kLookStep{200};
 
+// ... which others could give back.
 bool lacks_memory(const Result<std::shared_ptr<const Decider>>& loaded) {
-  return !loaded.ok() && loaded.error().kind == ErrorKind::unavailable;
+  return !loaded.ok() && loaded.error().kind == ErrorKind::unavailable &&
+         loaded.error().faults.front().type != kNeverFitsFault;
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace adjudge::serve {
 
 struct ShelfEntry {
   ModelCard card;
-  // May take long, or find no memory (unavailable).
+  // May take long, or find no memory (unavailable; kNeverFitsFault: whoever gives way).
   std::function<Result<std::shared_ptr<const Decider>>()> load;
   bool pinned = false;  // loaded at once, and never put away for others or for being idle
 };

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "engine/runtime.h"
 #include "protocol/error_body.h"
 #include "serve/fake_decider.h"
 
@@ -125,6 +126,21 @@ TEST(ModelShelf, APassIsMadeRoomForByWhatNobodyUsesLeastRecentlyUsedFirst) {
   EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1}));
   EXPECT_FALSE(shelf.make_room()) << "a is used and b is pinned";
   EXPECT_NE(await(shelf, "d"), nullptr);
+}
+
+TEST(ModelShelf, NobodyMakesRoomForAModelThatNeverFits) {
+  Memory memory(2);
+  std::vector<ShelfEntry> made = entries(memory, {"a", "b", "giant"});
+  made[2].load = []() -> Loaded {
+    return Error{ErrorKind::unavailable, {{{}, kNeverFitsFault, "no memory"}}};
+  };
+  ModelShelf shelf(std::move(made), {});
+  await(shelf, "b");
+  EXPECT_TRUE(becomes([&] {
+    const Loaded found = shelf.find("giant");
+    return !found.ok() && found.error().message() == "giant could not be loaded";
+  }));
+  EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1}));
 }
 
 TEST(ModelShelf, AModelInUseIsNotTakenAway) {

@@ -235,6 +235,19 @@ class Machine(unittest.TestCase):
             self.assertEqual(self.ask_when_loaded(server, other).status, 200)
             self.assertEqual(server.end(), 0)
 
+    def test_nobody_makes_room_for_a_model_that_never_fits(self):
+        other = Path(OPTIONS.model).parent / "tiny-kev-f32.gguf"
+        server = self.served(OPTIONS.model, "--model", str(other), "--memory", "4MB")
+        for _ in range(100):
+            answer = self.ask_model(server, other)
+            self.assertEqual(answer.status, 503)
+            if b"could not be loaded" in answer.body:
+                break
+            time.sleep(0.02)
+        self.assertEqual(self.loaded(server), {Path(OPTIONS.model).stem})
+        self.assertEqual(server.end(), 0)
+        self.assertIn("tiny-kev-f32: memory budget: ", server.logged)
+
     def test_a_model_that_does_not_fit_the_memory_is_refused_by_name(self):
         ended = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",
                                 "--memory", "10KB"], capture_output=True, text=True, timeout=30)
