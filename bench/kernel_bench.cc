@@ -109,11 +109,11 @@ void multiply_blocks(benchmark::State& state, const kernel::Table& table, int ro
   std::vector<kernel::BlockInput> x(at(rows * kBlocks));
   std::vector<float> out(at(rows) * 1536);
   for (int row = 0; row < rows; ++row) {
-    table.quantise(values.data() + row * kPanelDepth, kPanelDepth, x.data() + row, at(rows));
+    table.quantise(values.data() + row * kPanelDepth, kPanelDepth, x.data() + row * kBlocks);
   }
   for (auto _ : state) {
-    table.multiply_blocks(x.data(), at(rows), rows, owned.panel(), kernel::block_form(type),
-                          kBlocks, out.data(), 1536, true);
+    table.multiply_blocks(x.data(), kBlocks, rows, owned.panel(), kernel::block_form(type), kBlocks,
+                          out.data(), 1536, true);
     benchmark::ClobberMemory();
   }
   count_flops(state, 2.0 * rows * kPanelDepth * kPanelColumns);
@@ -123,7 +123,7 @@ void quantise(benchmark::State& state, const kernel::Table& table) {
   const std::vector<float> x = ramp(1536);
   std::vector<kernel::BlockInput> blocks(48);
   for (auto _ : state) {
-    table.quantise(x.data(), 1536, blocks.data(), 1);
+    table.quantise(x.data(), 1536, blocks.data());
     benchmark::ClobberMemory();
   }
   state.counters["values/s"] =

@@ -63,11 +63,11 @@ def eight(seed):
 CASES = {
     "short": (15, one, None),
     "one": (200, one, None),
-    "three": (150, three, None),
-    "eight": (290, eight, None),
-    "follow-up": (150, lambda seed: three(seed + 1000), three),
-    "sixty-options": (150, lambda seed: {"topic": choice(60, seed)}, None),
-    "fifty-options": (150, lambda seed: {"topic": choice(50, seed)}, None),  # of families with letters
+    "three": (190, three, None),
+    "eight": (350, eight, None),
+    "follow-up": (190, lambda seed: three(seed + 1000), three),
+    "sixty-options": (190, lambda seed: {"topic": choice(60, seed)}, None),
+    "fifty-options": (190, lambda seed: {"topic": choice(50, seed)}, None),  # of families with letters
 }
 
 

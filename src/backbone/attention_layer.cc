@@ -109,23 +109,23 @@ void finish_heads(const LayerContext& context, const AttentionSizes& sizes, cons
   rotate_heads(context.net, heads, sizes.head_width, sizes.rotary, positions);
 }
 
-void remember(Pass& pass, int slot, const Rows& keys, const Rows& values) {
-  for (const Pass::Segment& segment : pass.segments()) {
-    const std::size_t width = at(keys.width);
-    float* key = segment.memory->keys(slot) + at(segment.own_begin) * width;
-    float* value = segment.memory->values(slot) + at(segment.own_begin) * width;
-    for (int row = segment.begin; row < segment.begin + segment.count; ++row) {
-      key = std::copy_n(keys.row(row), width, key);
-      value = std::copy_n(values.row(row), width, value);
-    }
+void remember(const LayerContext& context, int slot, const Rows& keys, const Rows& values) {
+  const std::size_t width = at(keys.width);
+  for (const Pass::Segment& segment : context.pass.segments()) {
+    const auto copy_row = [&](int index, int) {
+      const std::size_t to = at(segment.own_begin + index) * width;
+      std::copy_n(keys.row(segment.begin + index), width, segment.memory->keys(slot) + to);
+      std::copy_n(values.row(segment.begin + index), width, segment.memory->values(slot) + to);
+    };
+    context.net.pool->run(segment.count, copy_row);
   }
 }
 
 // Queries and gates of a head stand side by side in the projection: [query | gate] per head.
-void part_heads(const AttentionSizes& sizes, const Rows& projected, const Rows& queries,
-                const Rows& gates) {
+void part_heads(const NetContext& net, const AttentionSizes& sizes, const Rows& projected,
+                const Rows& queries, const Rows& gates) {
   const std::size_t width = at(sizes.head_width);
-  for (int row = 0; row < projected.count; ++row) {
+  const auto part_row = [&](int row, int) {
     const float* from = projected.row(row);
     float* query = queries.row(row);
     float* gate = gates.row(row);
@@ -133,7 +133,8 @@ void part_heads(const AttentionSizes& sizes, const Rows& projected, const Rows& 
       query = std::copy_n(from, width, query);
       gate = std::copy_n(from + width, width, gate);
     }
-  }
+  };
+  net.pool->run(projected.count, part_row);
 }
 
 // The keys and values each segment sees: those of its ancestors, then its own.
@@ -227,11 +228,11 @@ void apply_attention(const LayerContext& context, const AttentionSizes& sizes,
 
   project(context, weights, x, projected, keys, values);
   finish_heads(context, sizes, keys, weights.key_norm, pass.positions());
-  remember(pass, slot, keys, values);
+  remember(context, slot, keys, values);
   if (out.count == 0) return;  // a last layer that only fills memories
 
   const Rows gates = sizes.gated ? frame.rows(out.count, sizes.query_width()) : Rows{};
-  if (sizes.gated) part_heads(sizes, projected, queries, gates);
+  if (sizes.gated) part_heads(net, sizes, projected, queries, gates);
   finish_heads(context, sizes, queries, weights.query_norm, pass.reader_positions());
   const Rows attended = frame.rows(out.count, sizes.query_width());
   attend_readers(context, sizes, slot, queries, attended);

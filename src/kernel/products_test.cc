@@ -152,15 +152,16 @@ TEST_P(Products, ARowOfPairsAloneHasTheBitsItHasInCompany) {
 // --- int8
 
 TEST_P(Products, QuantisesBlocksTheSameWayInEveryLevel) {
-  constexpr int kCount = 5 * kBlockInputs;
+  constexpr int kBlocks = 19, kCount = kBlocks * kBlockInputs;  // whole vectors of blocks, and some
   Floats x = bell("x", kCount);
   std::fill_n(x.begin() + kBlockInputs, kBlockInputs, 0.0f);
   for (int i = 0; i < kBlockInputs; ++i) x[at(2 * kBlockInputs + i)] *= 1e-38f;
   for (int i = 0; i < kBlockInputs; ++i) x[at(3 * kBlockInputs + i)] = static_cast<float>(i) - 127;
-  std::vector<BlockInput> blocks(10);
-  table.quantise(x.data(), kCount, blocks.data(), 2);
-  for (int b = 0; b < 5; ++b) {
-    const BlockInput& block = blocks[at(2 * b)];
+  std::copy_n(x.begin() + kBlockInputs, 2 * kBlockInputs, x.end() - 2 * kBlockInputs);
+  std::vector<BlockInput> blocks(kBlocks);
+  table.quantise(x.data(), kCount, blocks.data());
+  for (int b = 0; b < kBlocks; ++b) {
+    const BlockInput& block = blocks[at(b)];
     float largest = 0;
     for (int i = 0; i < kBlockInputs; ++i) {
       largest = std::max(largest, std::abs(x[at(b * kBlockInputs + i)]));
@@ -180,14 +181,20 @@ TEST_P(Products, QuantisesBlocksTheSameWayInEveryLevel) {
   }
 }
 
-TEST_P(Products, ABlockWithoutANumberShowsInItsScale) {
+TEST_P(Products, ABlockWithoutANumberShowsInItsScaleAlone) {
+  constexpr int kBlocks = 17, kOdd = 5;
   for (const float odd :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    Floats x = bell("x", kBlockInputs);
-    x[13] = odd;
-    BlockInput block;
-    table.quantise(x.data(), kBlockInputs, &block, 1);
-    EXPECT_FALSE(std::isfinite(block.scale));
+    Floats x = bell("x", kBlocks * kBlockInputs);
+    x[kOdd * kBlockInputs + 13] = odd;
+    std::vector<BlockInput> blocks(kBlocks);
+    table.quantise(x.data(), kBlocks * kBlockInputs, blocks.data());
+    for (int b = 0; b < kBlocks; ++b) {
+      BlockInput alone;
+      table.quantise(x.data() + b * kBlockInputs, kBlockInputs, &alone);
+      EXPECT_EQ(std::isfinite(alone.scale), b != kOdd);
+      EXPECT_EQ(std::memcmp(&alone, &blocks[at(b)], sizeof(alone)), 0) << b;
+    }
   }
 }
 
@@ -215,14 +222,16 @@ struct QuantisedRows {
       : rows(row_count), block_count(width / kBlockInputs), blocks(at(rows * block_count)) {
     const Floats x = bell("x", at(rows * width));
     for (int row = 0; row < rows; ++row) {
-      table.quantise(x.data() + row * width, width, blocks.data() + row, at(rows));
+      table.quantise(x.data() + row * width, width, blocks.data() + row * block_count);
     }
   }
-  const BlockInput& block(int row, int index) const { return blocks[at(index * rows + row)]; }
+  const BlockInput& block(int row, int index) const {
+    return blocks[at(row * block_count + index)];
+  }
   void multiply(const Table& table, const FilledBlocks& filled, int row, int count, float* out,
                 bool accumulate) const {
-    table.multiply_blocks(blocks.data() + row, at(rows), count, filled.panel, filled.form,
-                          block_count, out, kPanelColumns, accumulate);
+    table.multiply_blocks(blocks.data() + row * block_count, at(block_count), count, filled.panel,
+                          filled.form, block_count, out, kPanelColumns, accumulate);
   }
 };
 
@@ -326,7 +335,7 @@ TEST_P(Products, LargestCodesDoNotOverflow) {
   QuantisedRows x(table, 1, 512);
   const Floats largest(512, -127.0f);
   Floats out(kPanelColumns);
-  table.quantise(largest.data(), 512, x.blocks.data(), 1);
+  table.quantise(largest.data(), 512, x.blocks.data());
   x.multiply(table, filled, 0, 1, out.data(), false);
   for (const float value : out) EXPECT_EQ(value, 512.0f * 128 * 127);
 }

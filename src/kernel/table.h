@@ -82,11 +82,11 @@ struct Table {
                          const std::uint32_t* panel, int depth, float* out, std::size_t out_stride,
                          bool accumulate) = nullptr;
 
-  // int8: rows are quantised once, a block at a time (count is a multiple of kBlockInputs; blocks
-  // are `stride` apart), by scale = largest / 127, rounding to even; and multiplied with panels of
-  // the same blocks. Block b of row r is x[b * x_stride + r].
+  // int8: rows are quantised once, a block at a time (count is a multiple of kBlockInputs), by
+  // scale = largest / 127, rounding to even; and multiplied with panels of the same blocks. Rows
+  // are x_stride blocks apart.
   FillBlocks fill_blocks[gguf::kDTypeLimit] = {};  // null for the formats that are floats
-  void (*quantise)(const float* x, int count, BlockInput* blocks, std::size_t stride) = nullptr;
+  void (*quantise)(const float* x, int count, BlockInput* blocks) = nullptr;
   void (*multiply_blocks)(const BlockInput* x, std::size_t x_stride, int rows,
                           const BlockPanel& panel, BlockForm form, int block_count, float* out,
                           std::size_t out_stride, bool accumulate) = nullptr;

@@ -36,7 +36,17 @@ struct Input {
   Rows x;
   std::uint32_t* pairs = nullptr;  // (x.count, pair_stride)
   std::size_t pair_stride = 0;
-  BlockInput* blocks = nullptr;  // (blocks, x.count): what a tile of rows needs lies together
+  // Slices of kPanelBlocks blocks (the last may be shorter) of all rows, one after the other: what
+  // is multiplied with a panel lies together.
+  BlockInput* blocks = nullptr;
+
+  // Blocks a row has in the slice of input k, and the first of them.
+  std::size_t slice_blocks(int k) const {
+    return at(std::min(kPanelDepth, x.width - k) / kBlockInputs);
+  }
+  BlockInput* slice(int k, int row) const {
+    return blocks + at(k / kBlockInputs) * at(x.count) + at(row) * slice_blocks(k);
+  }
 };
 
 // Some rows of a matrix in its file format, and how they are multiplied.
@@ -81,8 +91,7 @@ class Panel {
   void multiply(const Input& input, int row, int count, float* out, std::size_t out_stride) const {
     const bool accumulate = begin_ > 0;
     if (weights_.arithmetic == Arithmetic::int8) {
-      const BlockInput* x = input.blocks + at(begin_ / kBlockInputs) * at(input.x.count) + row;
-      kernels_.multiply_blocks(x, at(input.x.count), count, blocks_,
+      kernels_.multiply_blocks(input.slice(begin_, row), input.slice_blocks(begin_), count, blocks_,
                                kernel::block_form(weights_.type), depth_ / kBlockInputs, out,
                                out_stride, accumulate);
     } else if (weights_.arithmetic == Arithmetic::bf16) {
@@ -212,8 +221,9 @@ Input round_input(const NetContext& net, const Rows& x, std::span<const Product>
       if (in_pairs) {
         net.kernels->round_pairs(x.row(row), x.width, input.pairs + at(row) * input.pair_stride);
       }
-      if (in_blocks) {
-        net.kernels->quantise(x.row(row), x.width, input.blocks + row, at(x.count));
+      for (int k = 0; in_blocks && k < x.width; k += kPanelDepth) {
+        const int depth = std::min(kPanelDepth, x.width - k);
+        net.kernels->quantise(x.row(row) + k, depth, input.slice(k, row));
       }
     }
   };

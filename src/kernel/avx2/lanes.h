@@ -115,6 +115,7 @@ struct Lanes {
     return _mm256_set1_epi32(word);
   }
   static Ints ints_of(Floats v) { return _mm256_castps_si256(v); }
+  static Floats as_floats(Ints v) { return _mm256_castsi256_ps(v); }
   static Ints rounded(Floats v) { return _mm256_cvtps_epi32(v); }
   static Ints max_bits(Ints a, Ints b) { return _mm256_max_epu32(a, b); }
   static float largest_bits(Ints v) {

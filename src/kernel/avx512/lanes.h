@@ -99,6 +99,7 @@ struct Lanes {
     return _mm512_set1_epi32(word);
   }
   static Ints ints_of(Floats v) { return _mm512_castps_si512(v); }
+  static Floats as_floats(Ints v) { return _mm512_castsi512_ps(v); }
   static Ints rounded(Floats v) { return _mm512_cvtps_epi32(v); }
   static Ints max_bits(Ints a, Ints b) { return _mm512_max_epu32(a, b); }
   static float largest_bits(Ints v) {

@@ -118,6 +118,7 @@ struct Lanes {
     return vdupq_n_s32(word);
   }
   static Ints ints_of(Floats v) { return vreinterpretq_s32_f32(v); }
+  static Floats as_floats(Ints v) { return vreinterpretq_f32_s32(v); }
   static Ints rounded(Floats v) { return vcvtnq_s32_f32(v); }
   static Ints max_bits(Ints a, Ints b) {
     return vreinterpretq_s32_u32(vmaxq_u32(vreinterpretq_u32_s32(a), vreinterpretq_u32_s32(b)));

@@ -35,13 +35,13 @@ struct LaneWords {
   }
 
   template <int kWords, int kRowCount>
-  static void add_dots(const BlockInput* x, int first_word, const std::uint8_t* codes,
-                       int32x4_t (&dots)[kRowCount][2]) {
+  static void add_dots(const BlockInput* x, std::size_t x_stride, int first_word,
+                       const std::uint8_t* codes, int32x4_t (&dots)[kRowCount][2]) {
     constexpr int kLine = 4 * kPanelColumns;
     for (int word = 0; word < kWords; word += 4, codes += 4 * kLine) {
       int8x16_t inputs[kRowCount];
       for (int row = 0; row < kRowCount; ++row) {
-        inputs[row] = vld1q_s8(x[row].values + 4 * (first_word + word));
+        inputs[row] = vld1q_s8(block_of(x, x_stride, row).values + 4 * (first_word + word));
       }
       add<0>(inputs, codes, dots);
       add<1>(inputs, codes + kLine, dots);

@@ -70,9 +70,9 @@ struct SquareTile {
     constexpr int kInputs = kBlockInputs / kParts;
     Sums<kPairs> sums;
     start<kRowCount>(out, out_stride, accumulate, sums);
-    for (int block = 0; block < block_count; ++block, x += x_stride) {
+    for (int block = 0; block < block_count; ++block, ++x) {
       const auto row = [=](int index) -> const BlockInput& {  // an odd last row stands twice
-        return x[index < kRowCount ? index : kRowCount - 1];
+        return block_of(x, x_stride, index < kRowCount ? index : kRowCount - 1);
       };
       for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
         Dots<kPairs> dots;

@@ -159,18 +159,18 @@ void quantise_block(const float* x, BlockInput& block) {
   block.sum = block.scale * static_cast<float>(sums[0] + sums[1]);
 }
 
-void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride) {
-  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) quantise_block(x + i, *blocks);
+void quantise(const float* x, int count, BlockInput* blocks) {
+  for (int i = 0; i < count; i += kBlockInputs) quantise_block(x + i, *blocks++);
 }
 
 void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const BlockPanel& panel,
                      BlockForm form, int block_count, float* out, std::size_t out_stride,
                      bool accumulate) {
   const int part_inputs = kBlockInputs / form.part_count;
-  for (int row = 0; row < rows; ++row, ++x, out += out_stride) {
+  for (int row = 0; row < rows; ++row, x += x_stride, out += out_stride) {
     for (int c = 0; c < kPanelColumns && !accumulate; ++c) out[c] = 0;
     for (int part = 0; part < block_count * form.part_count; ++part) {
-      const BlockInput& inputs = x[static_cast<std::size_t>(part / form.part_count) * x_stride];
+      const BlockInput& inputs = x[part / form.part_count];
       const std::int8_t* values = inputs.values + part % form.part_count * part_inputs;
       const std::uint8_t* codes = panel.codes + part * part_inputs * kPanelColumns;
       int dots[kPanelColumns] = {};

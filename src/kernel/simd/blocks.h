@@ -133,9 +133,79 @@ void quantise_block(const float* x, BlockInput& block) {
   block.sum = block.scale * static_cast<float>(sums[0] + sums[1]);
 }
 
+// Lane i: all lanes of values[i] combined.
+template <class V, class Combine>
+typename V::Floats combine_lanes(typename V::Floats (&values)[V::kCount], const Combine& combine) {
+  V::transpose(values);
+  typename V::Floats total = values[0];
+  for (int i = 1; i < V::kCount; ++i) total = combine(total, values[i]);
+  return total;
+}
+
+// As many blocks as a vector has lanes: their largest values and their sums are found side by side.
+// The same bits as quantise_block's; codes are small enough for exact sums of floats.
 template <class V>
-void quantise(const float* x, int count, BlockInput* blocks, std::size_t stride) {
-  for (int i = 0; i < count; i += kBlockInputs, blocks += stride) quantise_block<V>(x + i, *blocks);
+void quantise_blocks(const float* x, BlockInput* blocks) {
+  using Floats = typename V::Floats;
+  Floats sizes[V::kCount];
+  for (int block = 0; block < V::kCount; ++block) {
+    typename V::Ints most = V::all_bits(0);
+    for (int i = 0; i < kBlockInputs; i += V::kCount) {
+      const auto bits = V::ints_of(V::load(x + block * kBlockInputs + i));
+      most = V::max_bits(most, V::bits_and(bits, V::all_bits(0x7fffffffu)));
+    }
+    sizes[block] = V::as_floats(most);
+  }
+  const Floats largest = combine_lanes<V>(sizes, [](Floats a, Floats b) {
+    return V::as_floats(V::max_bits(V::ints_of(a), V::ints_of(b)));
+  });
+  if (!(V::largest_bits(V::ints_of(largest)) <= 0x1.fffffep127f)) {
+    for (int block = 0; block < V::kCount; ++block) {
+      quantise_block<V>(x + block * kBlockInputs, blocks[block]);
+    }
+    return;
+  }
+  alignas(64) float largest_of[V::kCount], scales[V::kCount], factors[V::kCount];
+  V::store(largest_of, largest);
+  V::store(scales, V::div(largest, V::all(127.0f)));
+  V::store(factors, V::div(V::all(127.0f), largest));
+  Floats sums[2][V::kCount];  // of the first 16 values of each block, and of the last
+  for (int block = 0; block < V::kCount; ++block, x += kBlockInputs) {
+    const auto factor = V::all(largest_of[block] < 0x1p-100f ? 0.0f : factors[block]);
+    sums[0][block] = sums[1][block] = V::zero();
+    for (int i = 0; i < kBlockInputs; i += V::kCount) {
+      const typename V::Ints codes = V::rounded(V::mul(V::load(x + i), factor));
+      V::store_i8(blocks[block].values + i, codes);
+      sums[i / 16][block] = V::add(sums[i / 16][block], V::floats(codes));
+    }
+  }
+  alignas(64) float sums_of[2][V::kCount];
+  for (int half = 0; half < 2; ++half)
+    V::store(sums_of[half], combine_lanes<V>(sums[half], V::add));
+  for (int block = 0; block < V::kCount; ++block) {
+    BlockInput& to = blocks[block];
+    const float both = sums_of[0][block] + sums_of[1][block];
+    to.scale = scales[block];
+    to.sum = scales[block] * both;
+    to.bases[0] = static_cast<std::int32_t>(-128 * sums_of[0][block]);
+    to.bases[1] = static_cast<std::int32_t>(-128 * sums_of[1][block]);
+    to.bases[2] = static_cast<std::int32_t>(-128 * both);
+  }
+}
+
+template <class V>
+void quantise(const float* x, int count, BlockInput* blocks) {
+  constexpr int kTogether = V::kCount * kBlockInputs;
+  int i = 0;
+  for (; i + kTogether <= count; i += kTogether, blocks += V::kCount) {
+    quantise_blocks<V>(x + i, blocks);
+  }
+  for (; i < count; i += kBlockInputs) quantise_block<V>(x + i, *blocks++);
+}
+
+// The same block of a tile's row.
+inline const BlockInput& block_of(const BlockInput* x, std::size_t x_stride, int row) {
+  return x[static_cast<std::size_t>(row) * x_stride];
 }
 
 // The dot products of a tile; each word of four inputs is spread over a vector. Codes lie as
@@ -145,7 +215,8 @@ struct SpreadWords {
   static constexpr int kRun = 4;
 
   template <int kWords, int kRowCount>
-  static void add_dots(const BlockInput* x, int first_word, const std::uint8_t* codes,
+  static void add_dots(const BlockInput* x, std::size_t x_stride, int first_word,
+                       const std::uint8_t* codes,
                        typename V::Dots (&dots)[kRowCount][V::kBlockVectors]) {
     using Ints = typename V::Ints;
     for (int word = 0; word < kWords; ++word, codes += 4 * kPanelColumns) {
@@ -154,7 +225,8 @@ struct SpreadWords {
         weights[j] = V::load_ints(codes + 4 * j * V::kCount);
       }
       for (int row = 0; row < kRowCount; ++row) {
-        const Ints input = V::all_words(x[row].values + 4 * (first_word + word));
+        const Ints input =
+            V::all_words(block_of(x, x_stride, row).values + 4 * (first_word + word));
         for (int j = 0; j < V::kBlockVectors; ++j) V::add_dot(weights[j], input, dots[row][j]);
       }
       if (word != 3) continue;
@@ -197,17 +269,17 @@ struct BlockTile {
         sums[row][j] = accumulate ? V::load(from + j * V::kCount) : V::zero();
       }
     }
-    for (int block = 0; block < block_count; ++block, x += x_stride) {
+    for (int block = 0; block < block_count; ++block, ++x) {
       for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
         typename V::Dots dots[kRowCount][kVectors];
         for (int row = 0; row < kRowCount; ++row) {
           for (int j = 0; j < kVectors; ++j)
-            dots[row][j] = V::start(x[row], kParts == 1 ? 2 : part);
+            dots[row][j] = V::start(block_of(x, x_stride, row), kParts == 1 ? 2 : part);
         }
-        Words::template add_dots<kWords>(x, part * kWords, panel.codes, dots);
+        Words::template add_dots<kWords>(x, x_stride, part * kWords, panel.codes, dots);
         panel.codes += 4 * kWords * kPanelColumns;
         for (int row = 0; row < kRowCount; ++row) {
-          const Floats scale = V::all(x[row].scale);
+          const Floats scale = V::all(block_of(x, x_stride, row).scale);
           for (int j = 0; j < kVectors; ++j) {
             const Floats scaled =
                 V::mul(V::floats(V::total(dots[row][j])), V::load(panel.scales + j * V::kCount));
@@ -217,7 +289,7 @@ struct BlockTile {
       }
       if constexpr (kOffsets) {
         for (int row = 0; row < kRowCount; ++row) {
-          const Floats sum = V::all(x[row].sum);
+          const Floats sum = V::all(block_of(x, x_stride, row).sum);
           for (int j = 0; j < kVectors; ++j) {
             sums[row][j] = V::fma(V::load(panel.offsets + j * V::kCount), sum, sums[row][j]);
           }
@@ -265,7 +337,7 @@ void multiply_blocks(const BlockInput* x, std::size_t x_stride, int rows, const 
                                panel.offsets + column};
       of_rows[count](x, x_stride, columns, block_count, out + column, out_stride, accumulate);
     }
-    x += count;
+    x += static_cast<std::size_t>(count) * x_stride;
     out += static_cast<std::size_t>(count) * out_stride;
     rows -= count;
   }
