@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/os/cpu.h"
 #include "base/os/process.h"
+#include "base/os/sleep.h"
 #include "base/size.h"
 
 namespace adjudge {
@@ -31,15 +32,36 @@ void pause() {
 #endif
 }
 
-// Returns once `value` is no longer `old`.
-template <class T>
-void wait_while(const std::atomic<T>& value, T old) {
-  for (int i = 0; i < kSpinCount; ++i) {
-    if (value.load(std::memory_order_acquire) != old) return;
-    pause();
+// A word that threads wait on: first awake, then asleep.
+class WaitWord {
+ public:
+  std::uint32_t load() const { return value_.load(std::memory_order_acquire); }
+  void store(std::uint32_t value) { value_.store(value, std::memory_order_relaxed); }
+  std::uint32_t take_one() { return value_.fetch_sub(1) - 1; }
+  void add_one() { value_.fetch_add(1); }
+
+  // Returns once the word is no longer `old`, and perhaps earlier.
+  void wait_while(std::uint32_t old) {
+    for (int i = 0; i < kSpinCount; ++i) {
+      if (load() != old) return;
+      pause();
+    }
+    // In one order with the changes: whoever changes the word from here on sees the sleeper, and
+    // what was changed before keeps it awake.
+    sleeper_count_.fetch_add(1);
+    sleep_while(value_, old);
+    sleeper_count_.fetch_sub(1);
   }
-  value.wait(old, std::memory_order_acquire);
-}
+
+  // To be called after a change.
+  void wake() {
+    if (sleeper_count_.load() > 0) wake_sleepers(value_);
+  }
+
+ private:
+  std::atomic<std::uint32_t> value_{0};
+  std::atomic<int> sleeper_count_{0};
+};
 
 }  // namespace
 
@@ -56,8 +78,8 @@ struct WorkerPool::Crew {
   std::atomic<std::uint64_t> tickets{0};
   std::atomic<const Task*> task{nullptr};
   std::atomic<int> task_count{0};
-  std::atomic<int> open_count{0};      // tasks not finished yet
-  std::atomic<std::uint32_t> bell{0};  // rounds begun; what idle threads wait on
+  WaitWord open_count;  // tasks not finished yet
+  WaitWord bell;        // rounds begun; what idle threads wait on
   std::atomic<bool> stopping{false};
   std::atomic<bool> running{false};
   std::vector<std::thread> threads;
@@ -88,9 +110,9 @@ struct WorkerPool::Crew {
   void serve(int worker) {
     std::uint32_t heard = 0;
     while (!stopping.load(std::memory_order_acquire)) {
-      const std::uint32_t rung = bell.load(std::memory_order_acquire);
+      const std::uint32_t rung = bell.load();
       if (rung == heard) {
-        wait_while(bell, heard);
+        bell.wait_while(heard);
         continue;
       }
       heard = rung;
@@ -109,7 +131,7 @@ struct WorkerPool::Crew {
         continue;
       }
       (*current)(total - static_cast<int>(static_cast<std::uint32_t>(ticket)), worker);
-      if (open_count.fetch_sub(1, std::memory_order_acq_rel) == 1) open_count.notify_one();
+      if (open_count.take_one() == 0) open_count.wake();
       ticket = tickets.load(std::memory_order_acquire);
     }
   }
@@ -117,15 +139,14 @@ struct WorkerPool::Crew {
   void run(int total, const Task& current) {
     task.store(&current, std::memory_order_relaxed);
     task_count.store(total, std::memory_order_relaxed);
-    open_count.store(total, std::memory_order_relaxed);
+    open_count.store(static_cast<std::uint32_t>(total));
     const std::uint64_t round = (tickets.load(std::memory_order_relaxed) >> 32) + 1;
     tickets.store(round << 32 | static_cast<std::uint32_t>(total), std::memory_order_release);
-    bell.fetch_add(1, std::memory_order_release);
-    bell.notify_all();
+    bell.add_one();
+    bell.wake();
     take_tasks(0);
-    for (int open = open_count.load(std::memory_order_acquire); open != 0;
-         open = open_count.load(std::memory_order_acquire)) {
-      wait_while(open_count, open);
+    for (std::uint32_t open = open_count.load(); open != 0; open = open_count.load()) {
+      open_count.wait_while(open);
     }
   }
 };
@@ -136,8 +157,8 @@ WorkerPool::WorkerPool(int thread_count)
 WorkerPool::~WorkerPool() {
   if (crew_->owner != 0 && crew_->owner != process_id()) crew_->abandon_threads();
   crew_->stopping = true;
-  crew_->bell.fetch_add(1);
-  crew_->bell.notify_all();
+  crew_->bell.add_one();
+  crew_->bell.wake();
   for (std::thread& thread : crew_->threads) thread.join();
 }
 
