@@ -110,15 +110,18 @@ void finish_heads(const LayerContext& context, const AttentionSizes& sizes, cons
 }
 
 void remember(const LayerContext& context, int slot, const Rows& keys, const Rows& values) {
+  const std::span<const Pass::Segment> segments = context.pass.segments();
   const std::size_t width = at(keys.width);
-  for (const Pass::Segment& segment : context.pass.segments()) {
-    const auto copy_row = [&](int index, int) {
-      const std::size_t to = at(segment.own_begin + index) * width;
-      std::copy_n(keys.row(segment.begin + index), width, segment.memory->keys(slot) + to);
-      std::copy_n(values.row(segment.begin + index), width, segment.memory->values(slot) + to);
-    };
-    context.net.pool->run(segment.count, copy_row);
-  }
+  const auto copy_segment = [&](int index, int) {
+    const Pass::Segment& segment = segments[at(index)];
+    float* key = segment.memory->keys(slot) + at(segment.own_begin) * width;
+    float* value = segment.memory->values(slot) + at(segment.own_begin) * width;
+    for (int row = segment.begin; row < segment.begin + segment.count; ++row) {
+      key = std::copy_n(keys.row(row), width, key);
+      value = std::copy_n(values.row(row), width, value);
+    }
+  };
+  context.net.pool->run(count_of(segments), copy_segment);
 }
 
 // Queries and gates of a head stand side by side in the projection: [query | gate] per head.

@@ -20,9 +20,10 @@ using kernel::kPanelDepth;
 constexpr std::size_t kPanelFloats = std::size_t{kPanelColumns} * kPanelDepth;
 constexpr int kPanelBlocks = kPanelDepth / kBlockInputs;
 static_assert(kPanelFloats / 4 + 3 * kPanelBlocks * kPanelColumns <= kPanelFloats);
-// Rows multiplied at a time: whole tiles of every level; the last chunk takes what is over, so up
-// to twice as many. Between chunks the next weights are asked for. Outputs narrower than a panel
-// pass through a buffer of as many, in L1.
+// Rows multiplied at a time: whole tiles of five, three and six rows, which int8 has, and nearly
+// whole ones of twelve and eight; the last chunk takes what is over, so up to twice as many.
+// Between chunks the next weights are asked for. Outputs narrower than a panel pass through a
+// buffer of as many, in L1.
 constexpr int kChunkRows = 30;
 constexpr std::size_t kEdgeFloats = std::size_t{2 * kChunkRows} * kPanelColumns;
 constexpr std::size_t kLineBytes = 64;
