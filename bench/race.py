@@ -27,6 +27,10 @@ WORDS = ("order refund invoice parcel card payment address customer delivery win
          "contract offer meeting weather garden teacher bridge market engine winter silver paper orange").split()
 
 
+# Between two asks: the workers of whoever answered last may spin for a while.
+REST_SECONDS = 0.2
+
+
 def state_of(word_count, seed):
     """A text nobody has seen: words in an order the seed decides."""
     words, value = [], seed * 2654435761 + 12345
@@ -106,6 +110,7 @@ def ask_all(sides, body, times, keep, turn):
     """One round; returns every side's answer."""
     answers = {}
     for side in rotated(sides, turn):
+        time.sleep(REST_SECONDS)
         before = side.server.processor_seconds()
         seconds, answers[side.name] = side.answer(body)
         if keep:
