@@ -39,7 +39,7 @@ CausalTrunk::CausalTrunk(Parts parts, const NetContext& net, const BackboneOptio
 }
 
 std::unique_ptr<Memory> CausalTrunk::begin(const MemoryOptions& options) const {
-  return std::make_unique<SequenceMemory>(memory_shape_, options);
+  return std::make_unique<SequenceMemory>(memory_shape_, options, spares_);
 }
 
 Status CausalTrunk::extend(std::span<const Work> works, std::stop_token stop) const {

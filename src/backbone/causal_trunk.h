@@ -71,6 +71,8 @@ class CausalTrunk : public Backbone {
   const NetContext net_;
   const BackboneOptions options_;
   const std::size_t scratch_floats_;
+  // Shared with memories, some of which outlive the network.
+  const std::shared_ptr<SpareArrays> spares_ = std::make_shared<SpareArrays>();
 
   // Working memory of the pass under way; one thread uses a backbone at a time.
   mutable Pass pass_;

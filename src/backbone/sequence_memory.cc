@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/size.h"
@@ -30,18 +31,23 @@ std::size_t MemoryShape::bytes_fixed() const {
   return at(recurrent_layer_count) * recurrence_floats(*this) * sizeof(float);
 }
 
-SequenceMemory::SequenceMemory(const MemoryShape& shape, const MemoryOptions& options)
+SequenceMemory::SequenceMemory(const MemoryShape& shape, const MemoryOptions& options,
+                               std::shared_ptr<SpareArrays> spares)
     : shape_(shape),
       parent_(sequence_of(options.parent)),
       count_max_(options.token_count_max),
       continued_(options.continued),
+      spares_(std::move(spares)),
       key_values_(shape.bytes_per_token() / sizeof(float) * at(options.token_count_max)) {}
+
+SequenceMemory::~SequenceMemory() { spares_->leave(std::move(recurrence_)); }
 
 void SequenceMemory::take(int count) {
   CHECK(count > 0 && count <= room());
   count_ += count;
   // The state of a leaf that is evaluated in one go has no reader, so it is never stored.
-  if (awaits_more()) recurrence_.ensure(shape_.bytes_fixed() / sizeof(float));
+  const std::size_t floats = shape_.bytes_fixed() / sizeof(float);
+  if (awaits_more() && recurrence_.size() < floats) recurrence_ = spares_->take(floats);
 }
 
 std::vector<std::span<const std::byte>> SequenceMemory::contents() const {

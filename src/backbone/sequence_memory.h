@@ -8,6 +8,7 @@
 
 #include "backbone/backbone.h"
 #include "base/aligned.h"
+#include "base/spare_arrays.h"
 #include "nn/attention.h"
 
 namespace adjudge {
@@ -28,7 +29,10 @@ struct MemoryShape {
 
 class SequenceMemory final : public Memory {
  public:
-  SequenceMemory(const MemoryShape& shape, const MemoryOptions& options);
+  // `spares`: where recurrent parts come from and go to.
+  SequenceMemory(const MemoryShape& shape, const MemoryOptions& options,
+                 std::shared_ptr<SpareArrays> spares);
+  ~SequenceMemory() override;
 
   int length() const override { return begin() + count_; }
   std::size_t bytes() const override { return key_values_.bytes() + recurrence_.bytes(); }
@@ -73,6 +77,7 @@ class SequenceMemory final : public Memory {
   const std::shared_ptr<const SequenceMemory> parent_;
   const int count_max_;
   const bool continued_;
+  const std::shared_ptr<SpareArrays> spares_;
   int count_ = 0;
   Aligned<float> key_values_;  // (attention layers, keys then values, count_max, key_value_width)
   Aligned<float> recurrence_;  // (recurrent layers, state then taps); empty until somebody needs it
