@@ -85,11 +85,11 @@ Status Runtime::configure(const RuntimeOptions& options) {
 }
 
 Result<MemoryBudget::Lease> Runtime::take_memory(std::size_t bytes, const std::string& what) {
+  const std::size_t limit = memory_.bytes_max();
+  const bool never_fits = limit != 0 && bytes > limit - std::min(limit, memory_.bytes_staying());
   do {
     if (auto lease = memory_.take(bytes)) return std::move(*lease);
-  } while (snapshots_.evict_one());
-  const std::size_t limit = memory_.bytes_max();
-  const bool never_fits = bytes > limit - std::min(limit, memory_.bytes_staying());
+  } while (!never_fits && snapshots_.evict_one());
   return Error{
       ErrorKind::unavailable,
       {{{},

@@ -79,6 +79,32 @@ TEST(Runtime, TellsWhatNeverFitsFromWhatDoesNotFitNow) {
   EXPECT_EQ(refused(101), kNeverFitsFault);
 }
 
+struct KeptMemory final : Memory {
+  int length() const override { return 1; }
+  std::size_t bytes() const override { return 1000; }
+  std::vector<std::span<const std::byte>> contents() const override { return {}; }
+  bool fill(std::span<const std::byte>) override { return false; }
+};
+
+TEST(Runtime, WhatNeverFitsTakesNoSnapshotAway) {
+  Runtime runtime({.memory_bytes_max = 10'000});
+  const Prompt prompt{.tokens = {1, 2}, .wanted = {0}};
+  SnapshotCache& snapshots = runtime.snapshots();
+  ASSERT_TRUE(snapshots.keep(snapshots.new_owner(), {prompt, 1}, std::make_shared<KeptMemory>(), 0,
+                             nullptr));
+  EXPECT_FALSE(runtime.take_memory(10'001, "a test").ok());
+  EXPECT_EQ(snapshots.counts().count, 1u);
+  EXPECT_TRUE(runtime.take_memory(10'000, "a test").ok());
+  EXPECT_EQ(snapshots.counts().count, 0u);
+}
+
+TEST(Runtime, WithoutALimitEverythingFits) {
+  Runtime runtime;
+  auto stays = *runtime.memory().take(20);
+  stays.stay();
+  EXPECT_TRUE(runtime.take_memory(std::size_t{1} << 40, "a test").ok());
+}
+
 TEST(MemoryBudget, WhatStaysIsCountedUntilItIsGivenBack) {
   MemoryBudget memory(100);
   auto gives_way = *memory.take(30);
