@@ -72,9 +72,10 @@ bool lacks_memory(const Decider& decider, const Result<Response>& response) {
   return !response.ok() && response.error().kind == ErrorKind::unavailable && decider.usable();
 }
 
-int tokens_of(const std::vector<PreparedPtr>& parts) {
+template <class Parts>
+int tokens_of(const Parts& parts) {
   int token_count = 0;
-  for (const PreparedPtr& part : parts) token_count += part->token_count;
+  for (const auto& part : parts) token_count += part->token_count;
   return token_count;
 }
 
@@ -202,13 +203,11 @@ int DecisionQueue::decide(std::vector<Entry> entries) {
   std::vector<Entry> present;
   std::vector<std::stop_token> members;
   std::vector<const Prepared*> requests;
-  int token_count = 0;
   for (Entry& entry : entries) {
     if (entry.waiting.gone.stop_requested()) {
       give_up(entry.waiting);
       continue;
     }
-    token_count += entry.token_count;
     members.push_back(entry.waiting.gone);
     for (const PreparedPtr& part : entry.waiting.parts) requests.push_back(part.get());
     present.push_back(std::move(entry));
@@ -228,18 +227,14 @@ int DecisionQueue::decide(std::vector<Entry> entries) {
     waiting.done({std::move(waiting.parts), std::move(own),
                   1000 * seconds_between(entry.since, begin), count_of(requests)});
   }
-  if (!audience.all_gone().stop_requested()) {
-    record_pace(token_count, seconds_between(begin, Clock::now()));
-  }
   return count_of(requests);
 }
 
 // Tries again what found no memory, for as long as others make room.
 std::vector<Result<Response>> DecisionQueue::decide_in_room(
-    std::span<const Prepared* const> requests, const std::stop_token& stop) const {
+    std::span<const Prepared* const> requests, const std::stop_token& stop) {
   const Decider& decider = *requests.front()->decider;
-  std::vector<Result<Response>> responses = decider.decide(requests, stop);
-  CHECK(responses.size() == requests.size());
+  std::vector<Result<Response>> responses = decide_once(requests, stop);
   while (true) {
     std::vector<int> places;
     std::vector<const Prepared*> lacking;
@@ -249,11 +244,23 @@ std::vector<Result<Response>> DecisionQueue::decide_in_room(
       lacking.push_back(requests[at(i)]);
     }
     if (lacking.empty() || !hooks_.make_room || !hooks_.make_room()) return responses;
-    auto again = decider.decide(lacking, stop);
+    auto again = decide_once(lacking, stop);
     for (std::size_t i = 0; i < places.size(); ++i) {
       responses[at(places[i])] = std::move(again[i]);
     }
   }
+}
+
+std::vector<Result<Response>> DecisionQueue::decide_once(std::span<const Prepared* const> requests,
+                                                         const std::stop_token& stop) {
+  const auto begin = Clock::now();
+  std::vector<Result<Response>> responses = requests.front()->decider->decide(requests, stop);
+  CHECK(responses.size() == requests.size());
+  // A pass that failed was shorter than what it failed at.
+  if (std::ranges::all_of(responses, &Result<Response>::ok)) {
+    record_pace(tokens_of(requests), seconds_between(begin, Clock::now()));
+  }
+  return responses;
 }
 
 void DecisionQueue::record_pace(int token_count, double seconds) {

@@ -105,7 +105,9 @@ class DecisionQueue {
   // The number of requests in that pass; zero: nobody had stayed, and there was none.
   int decide(std::vector<Entry> entries);
   std::vector<Result<Response>> decide_in_room(std::span<const Prepared* const> requests,
-                                               const std::stop_token& stop) const;
+                                               const std::stop_token& stop);
+  std::vector<Result<Response>> decide_once(std::span<const Prepared* const> requests,
+                                            const std::stop_token& stop);
   void record_pace(int token_count, double seconds);
 
   const DecisionQueueOptions options_;

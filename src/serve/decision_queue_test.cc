@@ -304,6 +304,20 @@ TEST(DecisionQueue, WhatFindsNoMemoryTriesAgainWhileOthersMakeRoom) {
   }
 }
 
+TEST(DecisionQueue, WhatMakingRoomTakesIsNoPaceOfPasses) {
+  Occupied occupied({}, {.make_room = [&] {
+                      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+                      return occupied.decider.finds_memory = true;
+                    }});
+  occupied.decider.finds_memory = false;
+  occupied.decider.release();
+  EXPECT_TRUE(occupied.first.decided().responses[0].ok());
+  occupied.decider.hold();
+  Caller busy(std::string(250, 'x'));
+  ASSERT_TRUE(busy.submit(occupied).ok());
+  EXPECT_LE(occupied.queue->expected_wait().count(), 3) << "five tokens took no fifth of a second";
+}
+
 TEST(DecisionQueue, NobodyMakesRoomForAModelWhoseFileHasChanged) {
   const auto decider = std::make_shared<FakeDecider>();
   decider->finds_memory = false;
