@@ -11,6 +11,8 @@
 
 namespace adjudge {
 
+bool never_fits(const Error& error) { return error.faults.front().type == kNeverFitsFault; }
+
 // One thread that runs jobs in order.
 struct Runtime::Scheduler {
   struct Job {

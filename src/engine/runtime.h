@@ -19,6 +19,7 @@ inline constexpr std::size_t kSnapshotBytes = std::size_t{512} << 20;
 
 // The type of the fault in an error about memory that nobody who gives way could make enough.
 inline constexpr const char* kNeverFitsFault = "memory_limit";
+bool never_fits(const Error& error);
 
 struct RuntimeOptions {
   int thread_count = 0;              // workers; zero: as many cores as the process may use

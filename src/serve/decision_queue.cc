@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/size.h"
+#include "engine/runtime.h"
 
 namespace adjudge::serve {
 
@@ -66,6 +67,12 @@ void refuse(Waiting& waiting, const Error& error) {
 }
 
 void give_up(Waiting& waiting) { refuse(waiting, {ErrorKind::cancelled, "the caller has left"}); }
+
+// Nobody who gave way could make so much room: a smaller request would be answered.
+Result<Response> judged(Result<Response> response) {
+  if (response.ok() || !never_fits(response.error())) return response;
+  return Error{ErrorKind::too_large, response.error().message()};
+}
 
 // A model whose file has changed is unavailable too, and room does not help it.
 bool lacks_memory(const Decider& decider, const Result<Response>& response) {
@@ -256,6 +263,7 @@ std::vector<Result<Response>> DecisionQueue::decide_once(std::span<const Prepare
   const auto begin = Clock::now();
   std::vector<Result<Response>> responses = requests.front()->decider->decide(requests, stop);
   CHECK(responses.size() == requests.size());
+  for (Result<Response>& response : responses) response = judged(std::move(response));
   // A pass that failed was shorter than what it failed at.
   if (std::ranges::all_of(responses, &Result<Response>::ok)) {
     record_pace(tokens_of(requests), seconds_between(begin, Clock::now()));

@@ -318,6 +318,20 @@ TEST(DecisionQueue, WhatMakingRoomTakesIsNoPaceOfPasses) {
   EXPECT_LE(occupied.queue->expected_wait().count(), 3) << "five tokens took no fifth of a second";
 }
 
+TEST(DecisionQueue, WhatNeverFitsIsTooLargeAndNobodyMakesRoomForIt) {
+  std::atomic<int> asked_count = 0;
+  Occupied occupied({}, {.make_room = [&] { return ++asked_count < 9; }});
+  occupied.decider.never_finds_memory = true;
+  occupied.decider.release();
+  const Result<Response> refused = occupied.first.decided().responses[0];
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::too_large);
+  EXPECT_NE(print_error(refused.error()).find(R"("max_tokens_exceeded")"), std::string::npos)
+      << "the word that the protocol has for it";
+  EXPECT_EQ(refused.error().message(), "never any memory");
+  EXPECT_EQ(asked_count, 0);
+}
+
 TEST(DecisionQueue, NobodyMakesRoomForAModelWhoseFileHasChanged) {
   const auto decider = std::make_shared<FakeDecider>();
   decider->finds_memory = false;

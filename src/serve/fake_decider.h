@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/size.h"
+#include "engine/runtime.h"
 #include "protocol/error_body.h"
 #include "serve/decider_source.h"
 
@@ -57,6 +58,7 @@ class FakeDecider final : public Decider {
   mutable std::atomic<int> warm_up_count = 0;
   mutable std::atomic<bool> is_usable = true;     // says whether its file is as it was
   mutable std::atomic<bool> finds_memory = true;  // for its passes
+  mutable std::atomic<bool> never_finds_memory = false;
 
   // Passes wait until they are released or stopped.
   void hold() {
@@ -88,6 +90,9 @@ class FakeDecider final : public Decider {
  private:
   Result<Response> answer(const Request& request, bool stopped) const {
     if (stopped) return Error{ErrorKind::cancelled, "given up"};
+    if (never_finds_memory) {
+      return Error{ErrorKind::unavailable, {{{}, kNeverFitsFault, "never any memory"}}};
+    }
     if (!finds_memory) return Error{ErrorKind::unavailable, "no memory"};
     Response response{.model = "fake"};
     for (const Question& question : request.questions) {

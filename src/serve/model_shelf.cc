@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kLookStep{200};
 // ... which others could give back.
 bool lacks_memory(const Result<std::shared_ptr<const Decider>>& loaded) {
   return !loaded.ok() && loaded.error().kind == ErrorKind::unavailable &&
-         loaded.error().faults.front().type != kNeverFitsFault;
+         !never_fits(loaded.error());
 }
 
 }  // namespace
