@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/try.h"
+#include "nn/rows.h"
 
 namespace adjudge {
 
@@ -106,7 +107,7 @@ void project(const LayerContext& context, const AttentionWeights& weights, const
 void finish_heads(const LayerContext& context, const AttentionSizes& sizes, const Rows& heads,
                   std::span<const float> norm, std::span<const int> positions) {
   if (!norm.empty()) rms_norm_heads(context.net, heads, norm, sizes.epsilon);
-  rotate_heads(context.net, heads, sizes.head_width, sizes.rotary, positions);
+  context.lists.rotator.rotate_heads(context.net, heads, sizes.head_width, sizes.rotary, positions);
 }
 
 void remember(const LayerContext& context, int slot, const Rows& keys, const Rows& values) {

@@ -9,7 +9,7 @@
 #include "backbone/layer_context.h"
 #include "nn/attention.h"
 #include "nn/matmul.h"
-#include "nn/rows.h"
+#include "nn/rotary.h"
 
 namespace adjudge {
 

@@ -10,7 +10,7 @@
 #include "backbone/sequence_memory.h"
 #include "gguf/metadata.h"
 #include "nn/attention.h"
-#include "nn/rows.h"
+#include "nn/rotary.h"
 
 namespace adjudge {
 

@@ -9,16 +9,18 @@
 #include "nn/context.h"
 #include "nn/convolution.h"
 #include "nn/delta_rule.h"
+#include "nn/rotary.h"
 
 namespace adjudge {
 
-// Lists that layers fill anew; kept between passes, so that these do not allocate.
+// What layers fill anew; kept between passes, so that these do not allocate.
 struct WorkLists {
   std::vector<KeyValueRun> key_value_runs;
   std::vector<std::size_t> run_begins;  // per segment, and the end of the last
   std::vector<AttentionWork> attention;
   std::vector<ConvolutionWork> convolution;
   std::vector<DeltaWork> delta;
+  Rotator rotator;
 };
 
 struct LayerContext {

@@ -28,13 +28,6 @@ void check_same_shape(const Rows& a, const Rows& b) {
   CHECK(a.count == b.count && a.width == b.width);
 }
 
-// Which of time, height and width a pair turns by.
-int axis_of(const Rotary& rotary, int pair) {
-  if (pair % 3 == 1 && pair < 3 * rotary.height_pairs) return 1;
-  if (pair % 3 == 2 && pair < 3 * rotary.width_pairs) return 2;
-  return 0;
-}
-
 }  // namespace
 
 void rms_norm(const NetContext& net, const Rows& x, std::span<const float> weight, float epsilon,
@@ -115,31 +108,6 @@ void sigmoid_gate(const NetContext& net, const Rows& x, const Rows& gate) {
   check_same_shape(x, gate);
   for_each_row(net, x,
                [&](int row) { net.kernels->sigmoid_gate(x.row(row), gate.row(row), x.width); });
-}
-
-void rotate_heads(const NetContext& net, const Rows& x, int head_width, const Rotary& rotary,
-                  std::span<const int> positions) {
-  const int half = rotary.dimensions / 2;
-  const bool has_axes = count_of(positions) == 3 * x.count;
-  CHECK((has_axes || count_of(positions) == x.count) && x.width % head_width == 0);
-  CHECK(half > 0 && half <= kRotaryHalfMax && 2 * half <= head_width);
-  double frequencies[kRotaryHalfMax];
-  int axis_begins[kRotaryHalfMax];  // in `positions`
-  for (int i = 0; i < half; ++i) {
-    axis_begins[i] = has_axes ? axis_of(rotary, i) * x.count : 0;
-    frequencies[i] = std::pow(rotary.base, -2.0 * i / rotary.dimensions);
-  }
-  for_each_row(net, x, [&](int row) {
-    float cosines[kRotaryHalfMax], sines[kRotaryHalfMax];
-    for (int i = 0; i < half; ++i) {
-      const double angle = positions[at(axis_begins[i] + row)] * frequencies[i];
-      cosines[i] = static_cast<float>(std::cos(angle));
-      sines[i] = static_cast<float>(std::sin(angle));
-    }
-    for (float* head = x.row(row); head != x.row(row) + x.width; head += head_width) {
-      net.kernels->rotate_halves(head, cosines, sines, half);
-    }
-  });
 }
 
 }  // namespace adjudge

@@ -43,19 +43,4 @@ void relu(const NetContext& net, const Rows& x);
 // x *= 1 / (1 + exp(-gate))
 void sigmoid_gate(const NetContext& net, const Rows& x, const Rows& gate);
 
-// Rotary position embedding: dimension i of the first `dimensions` of each head is paired with
-// i + dimensions / 2 ("neox") and turned by position * base^(-2i / dimensions).
-struct Rotary {
-  int dimensions = 0;
-  double base = 10000.0;
-  // Pair i turns by the height where i % 3 == 1 and i < 3 * height_pairs, by the width where
-  // i % 3 == 2 and i < 3 * width_pairs, by the time elsewhere.
-  int height_pairs = 0;
-  int width_pairs = 0;
-};
-inline constexpr int kRotaryHalfMax = 256;  // no head is wider than 512
-// positions: one per row, or all times, then all heights, then all widths.
-void rotate_heads(const NetContext& net, const Rows& x, int head_width, const Rotary& rotary,
-                  std::span<const int> positions);
-
 }  // namespace adjudge

@@ -104,24 +104,6 @@ TEST(Rows, AddsAndGates) {
   });
 }
 
-TEST(Rows, RotatesTheFirstDimensionsOfEveryHead) {
-  TestNet net;
-  const OwnedRows before("x", kRows, kWidth, 1);
-  OwnedRows x = before;
-  std::vector<int> positions;
-  for (int row = 0; row < kRows; ++row) positions.push_back(row * 400);
-  rotate_heads(net.context, x.rows(), 128, {.dimensions = 48, .base = 1e6}, positions);
-  expect_rows(x, [&](int row, int i) {
-    const int inside = i % 128;
-    const float* head = before.row(row) + i / 128 * 128;
-    if (inside >= 48) return wide(head[inside]);
-    const double angle = positions[at(row)] * std::pow(1e6, -2.0 * (inside % 24) / 48);
-    const double low = wide(head[inside % 24]), high = wide(head[inside % 24 + 24]);
-    return inside < 24 ? low * std::cos(angle) - high * std::sin(angle)
-                       : low * std::sin(angle) + high * std::cos(angle);
-  });
-}
-
 TEST(Rows, GiveTheSameBitsAloneAndOnAnyNumberOfThreads) {
   const OwnedRows before("x", kRows, kWidth);
   const std::vector<float> weight = testing::bell("w", kWidth);

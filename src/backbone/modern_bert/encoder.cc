@@ -148,8 +148,8 @@ void Encoder::attend_within(const EncoderLayer& layer, const Rows& x, const Rows
   const std::array<Product, 3> products = {
       {{&layer.query, queries}, {&layer.key, keys}, {&layer.value, values}}};
   multiply(net_, norms ? normed : x, products);
-  rotate_heads(net_, queries, parts_.shape.head_width, layer.rotary, positions_);
-  rotate_heads(net_, keys, parts_.shape.head_width, layer.rotary, positions_);
+  rotator_.rotate_heads(net_, queries, parts_.shape.head_width, layer.rotary, positions_);
+  rotator_.rotate_heads(net_, keys, parts_.shape.head_width, layer.rotary, positions_);
 
   runs_.clear();
   attention_.clear();

@@ -11,6 +11,7 @@
 #include "backbone/registry.h"
 #include "backbone/scratch.h"
 #include "nn/attention.h"
+#include "nn/rotary.h"
 #include "nn/rows.h"
 
 namespace adjudge {
@@ -76,6 +77,7 @@ class Encoder final : public Backbone {
   mutable std::vector<int> positions_;
   mutable std::vector<KeyValueRun> runs_;
   mutable std::vector<AttentionWork> attention_;
+  mutable Rotator rotator_;
 };
 
 }  // namespace adjudge
