@@ -144,9 +144,8 @@ void ModelShelf::serve(std::stop_token stop) {
     if (Place* place = next_wanted(); place != nullptr && !stop.stop_requested()) {
       load(*place, lock);
     }
-    auto away = put_away();
     lock.unlock();
-    away.clear();  // unmapping takes time; callers should not wait for it
+    let_idle_leave();
     lock.lock();
   }
 }
@@ -175,16 +174,38 @@ void ModelShelf::load(Place& place, std::unique_lock<std::mutex>& lock) {
 
 // Puts others away until there is memory for it.
 Result<std::shared_ptr<const Decider>> ModelShelf::load_in_room(const Place& place) {
+  std::uint64_t left_seen = await_leaving();  // it may be this one, still saving what it kept
   auto loaded = place.load();
-  while (lacks_memory(loaded) && make_room()) loaded = place.load();
+  while (lacks_memory(loaded) && make_room(left_seen)) loaded = place.load();
   return loaded;
 }
 
-bool ModelShelf::make_room() {
+bool ModelShelf::make_room(std::uint64_t& left_seen) {
+  std::lock_guard leaving(leaving_);
+  if (left_seen == left_count_) {
+    std::unique_lock lock(mutex_);
+    std::shared_ptr<const Decider> oldest = put_away_oldest();
+    lock.unlock();
+    if (oldest == nullptr) return false;
+    oldest = nullptr;
+    ++left_count_;
+  }
+  left_seen = left_count_;
+  return true;
+}
+
+void ModelShelf::let_idle_leave() {
+  std::lock_guard leaving(leaving_);
   std::unique_lock lock(mutex_);
-  const std::shared_ptr<const Decider> oldest = put_away_oldest();
-  lock.unlock();  // unmapping takes time; callers should not wait for it
-  return oldest != nullptr;
+  auto away = put_away();
+  lock.unlock();
+  left_count_ += away.size();
+  away.clear();
+}
+
+std::uint64_t ModelShelf::await_leaving() {
+  std::lock_guard leaving(leaving_);
+  return left_count_;
 }
 
 void ModelShelf::report(const Place& place, const Status& status) const {

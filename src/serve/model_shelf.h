@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -44,8 +45,9 @@ class ModelShelf final : public DeciderSource {
   Result<std::shared_ptr<const Decider>> find(const std::string& model) override;
   // Whether every expected model is there, or was and can be had again.
   bool ready() const override;
-  // Puts the least recently used model away that nobody is using; false when there is none.
-  bool make_room();
+  // Puts the least recently used model away that nobody is using, unless somebody has left since
+  // `left_seen` of the caller's last attempt; false when neither has made room.
+  bool make_room(std::uint64_t& left_seen);
   // Success when all expected models are there, or what went wrong with one; nothing when neither
   // has happened for so long.
   std::optional<Status> await_start(std::chrono::milliseconds timeout) const;
@@ -76,6 +78,9 @@ class ModelShelf final : public DeciderSource {
   std::vector<std::shared_ptr<const Decider>> put_away();
   std::optional<Status> started() const;
 
+  // These must not hold it: saving and unmapping take time, and callers should not wait for it.
+  void let_idle_leave();
+  std::uint64_t await_leaving();  // how many have left
   void serve(std::stop_token stop);
   void load(Place& place, std::unique_lock<std::mutex>& lock);
   Result<std::shared_ptr<const Decider>> load_in_room(const Place& place);
@@ -83,7 +88,11 @@ class ModelShelf final : public DeciderSource {
 
   const ShelfOptions options_;
   std::vector<ModelCard> cards_;
-  mutable std::mutex mutex_;  // of what follows
+  // Held while models leave, until their memory is given back: a load or an attempt to make room
+  // waits for it, or would find less than there is. Locked before mutex_.
+  std::mutex leaving_;
+  std::uint64_t left_count_ = 0;  // of those, since the beginning
+  mutable std::mutex mutex_;      // of what follows
   mutable std::condition_variable_any changed_;
   std::vector<Place> places_;
   std::jthread thread_;  // last: it uses everything above

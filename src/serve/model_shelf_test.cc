@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 
 #include "engine/runtime.h"
 #include "protocol/error_body.h"
@@ -39,6 +40,25 @@ std::vector<ShelfEntry> entries(Memory& memory, std::initializer_list<const char
   for (const char* id : ids) made.push_back(memory.entry(id));
   return made;
 }
+
+// A model that leaves when it may, and gives its memory back only then.
+struct Lingering {
+  ShelfEntry entry(std::string id) {
+    return {.card = {.id = std::move(id)}, .load = [this]() -> Loaded {
+              if (is_here.exchange(true)) return Error{ErrorKind::unavailable, "no memory"};
+              return std::shared_ptr<const Decider>(new FakeDecider, [this](FakeDecider* decider) {
+                is_leaving = true;
+                while (!may_leave) std::this_thread::sleep_for(milliseconds(1));
+                delete decider;
+                is_here = false;
+              });
+            }};
+  }
+
+  std::atomic<bool> is_here = false;
+  std::atomic<bool> is_leaving = false;
+  std::atomic<bool> may_leave = false;
+};
 
 // Waits until all models that are expected are there, or one cannot be.
 Status await_start(const ModelShelf& shelf) {
@@ -120,12 +140,52 @@ TEST(ModelShelf, APassIsMadeRoomForByWhatNobodyUsesLeastRecentlyUsedFirst) {
   ModelShelf shelf(std::move(made), {});
   const auto used = await(shelf, "a");
   for (const char* name : {"b", "c", "d", "c"}) await(shelf, name);
-  EXPECT_TRUE(shelf.make_room());
+  std::uint64_t left_seen = 0, others_left_seen = 0;
+  EXPECT_TRUE(shelf.make_room(left_seen));
   EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1, 2}));
-  EXPECT_TRUE(shelf.make_room());
+  EXPECT_TRUE(shelf.make_room(left_seen));
   EXPECT_EQ(shelf.loaded(), (std::vector<int>{0, 1}));
-  EXPECT_FALSE(shelf.make_room()) << "a is used and b is pinned";
+  EXPECT_FALSE(shelf.make_room(left_seen)) << "a is used and b is pinned";
+  EXPECT_TRUE(shelf.make_room(others_left_seen)) << "somebody else has been put away meanwhile";
+  EXPECT_FALSE(shelf.make_room(others_left_seen));
   EXPECT_NE(await(shelf, "d"), nullptr);
+}
+
+TEST(ModelShelf, AModelThatIsLeavingComesBackOnceItHasLeft) {
+  Memory memory(1);
+  Lingering slow;
+  std::vector<ShelfEntry> made = entries(memory, {"a"});
+  made.front().pinned = true;
+  made.push_back(slow.entry("slow"));
+  ModelShelf shelf(std::move(made), {});
+  await(shelf, "slow");
+  auto room = std::async([&] {
+    std::uint64_t left_seen = 0;
+    return shelf.make_room(left_seen);
+  });
+  EXPECT_TRUE(becomes([&] { return slow.is_leaving.load(); }));
+  for (int i = 0; i < 50; ++i) {
+    const Loaded found = shelf.find("slow");
+    EXPECT_TRUE(!found.ok() && found.error().message() == "slow is being loaded");
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  EXPECT_TRUE(shelf.ready()) << "who only looks does not wait";
+  slow.may_leave = true;
+  EXPECT_TRUE(room.get());
+  EXPECT_NE(await(shelf, "slow"), nullptr);
+}
+
+TEST(ModelShelf, WhoNeedsRoomWaitsForThoseWhoAreLeaving) {
+  Lingering slow;
+  ModelShelf shelf({slow.entry("slow")}, {.idle_timeout = milliseconds(1)});
+  EXPECT_TRUE(becomes([&] { return slow.is_leaving.load(); }));
+  auto room = std::async([&] {
+    std::uint64_t left_seen = 0;
+    return shelf.make_room(left_seen) && !slow.is_here;
+  });
+  EXPECT_EQ(room.wait_for(milliseconds(50)), std::future_status::timeout);
+  slow.may_leave = true;
+  EXPECT_TRUE(room.get());
 }
 
 TEST(ModelShelf, NobodyMakesRoomForAModelThatNeverFits) {

@@ -52,8 +52,9 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
   }
   serve::Metrics metrics(shelf.cards());
   serve::WorkPool pool(kPoolThreadCount);
+  std::uint64_t left_seen = 0;  // by the queue's thread
   serve::DecisionQueue queue(
-      flags.queue, {.make_room = [&] { return shelf.make_room(); },
+      flags.queue, {.make_room = [&] { return shelf.make_room(left_seen); },
                     .count_pass = [&](int request_count) { metrics.count_pass(request_count); }});
   const auto observe = [&](const serve::DecisionRecord& record) {
     metrics.count(record);
