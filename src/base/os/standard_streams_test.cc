@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,21 @@ TEST(StandardStreams, AReaderThatDoesNotReadIsGivenUp) {
               char byte = 0;
               if (write_to_stderr("y", [] { return true; })) return 3;
               return read(pipe[0], &byte, 1) == 1 && byte == 'x' ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(StandardStreams, ATerminalThatNobodyReadsIsGivenUp) {
+  EXPECT_EQ(status_of_child([] {
+              const int watcher = posix_openpt(O_RDWR | O_NOCTTY);
+              if (watcher < 0 || grantpt(watcher) != 0 || unlockpt(watcher) != 0) return 1;
+              const int terminal = open(ptsname(watcher), O_RDWR | O_NOCTTY);
+              if (terminal < 0 || dup2(terminal, 2) != 2) return 2;
+              alarm(20);  // a write that waits ends as a failure
+              int asked_count = 0;
+              const std::string more_than_it_holds(1 << 20, 'x');
+              return write_to_stderr(more_than_it_holds, [&] { return ++asked_count > 40; }) ? 3
+                                                                                             : 0;
             }),
             0);
 }
