@@ -1,8 +1,10 @@
 #include "app/server_log.h"
 
 #include <spdlog/async.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/sinks/base_sink.h>
 
+#include <atomic>
 #include <chrono>
 #include <string_view>
 
@@ -30,8 +32,8 @@ std::string line_of(bool json, const std::string& message) {
 
 }  // namespace
 
-// Where the log's own thread writes: the only one that waits for the reader.
-class ServerLog::Sink final : public spdlog::sinks::base_sink<std::mutex> {
+// Where the log's own thread writes: the only one that does, and that waits for the reader.
+class ServerLog::Sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
  public:
   explicit Sink(bool json) : json_(json) {}
 
