@@ -18,7 +18,7 @@ namespace adjudge::app {
 struct ServerFlags {
   ModelFlags model;
   std::vector<std::string> models;  // files, names of pulled models, folders
-  std::vector<std::string> pinned;  // the same, or names that requests may use
+  std::vector<std::string> pinned;  // the same, or names by which requests mean them
   CompileOptions compile;
   serve::HttpServerOptions http;
   serve::AccessPolicy access;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/catalogue.h"
+#include "base/size.h"
 #include "base/try.h"
 #include "serve/model_decider.h"
 
@@ -58,18 +59,16 @@ std::vector<std::string> names_in_catalogue(const std::string& path) {
   return names;
 }
 
-bool is_meant(const ServedFile& file, const std::string& name) {
-  return name == file.card.id || name == file.given || name == file.path ||
-         std::ranges::count(file.card.other_names, name) > 0;
-}
-
 Status pin(const std::string& name, std::vector<ServedFile>& files) {
-  bool found = false;
+  std::vector<serve::ModelCard> cards;
+  for (const ServedFile& file : files) cards.push_back(file.card);
+  const int meant = serve::find_card(cards, name);
+  if (meant >= 0) files[at(meant)].pinned = true;
+  bool found = meant >= 0;
   std::string known;
   for (ServedFile& file : files) {
     known += (known.empty() ? "" : ", ") + file.card.id;
-    if (!is_meant(file, name)) continue;
-    file.pinned = found = true;
+    if (name == file.given || name == file.path) file.pinned = found = true;
   }
   if (found) return Done{};
   return Error{ErrorKind::bad_request,

@@ -403,15 +403,17 @@ class Limits(unittest.TestCase):
         self.assertIn("1 connections were cut off", server.logged)
 
     def test_what_is_pinned_is_there_and_stays(self):
-        second = str(Path(OPTIONS.model).parent / "tiny-kev-f32.gguf")
-        servers = [self.served("--model", second, "--pin", name, "--idle-unload", "1")
-                   for name in ("tiny-kev-f32", second)]
+        first, second = Path(OPTIONS.model), Path(OPTIONS.model).parent / "tiny-kev-f32.gguf"
+        meant = {"tiny-kev-f32": second, "tiny-kev-f32:latest": second, str(second): second,
+                 "jev-latest": first}
+        servers = [(self.served("--model", str(second), "--pin", name, "--idle-unload", "1"), model)
+                   for name, model in meant.items()]
         time.sleep(2)
-        for server in servers:
+        for server, model in servers:
             there = self.ask(server, request("GET", "/api/ps")).json()["models"]
-            self.assertEqual([model["name"] for model in there], ["tiny-kev-f32"])
+            self.assertEqual([entry["name"] for entry in there], [model.stem])
             self.assertEqual(server.end(), 0)
-            self.assertIn("tiny-kev-f32 is loaded", server.logged)
+            self.assertIn(f"{model.stem} is loaded", server.logged)
         refused = subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, "--port", "0",
                                   "--pin", "other"], capture_output=True, text=True, timeout=30)
         self.assertEqual(refused.returncode, 2)
