@@ -2,6 +2,7 @@
 program."""
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -238,19 +239,21 @@ class Ends(unittest.TestCase):
     def test_a_log_that_nobody_reads_costs_lines_and_neither_answers_nor_the_end(self):
         for reads_late in [False, True]:
             read_end, write_end = os.pipe()
+            self.addCleanup(os.close, read_end)
             server = Served(OPTIONS.program, OPTIONS.model, log=os.fdopen(write_end, "wb"))
-            asked = 20000  # more lines than a pipe holds and the server keeps
+            self.addCleanup(server.process.kill)
+            asked = 12000  # more lines than a pipe (1,000) holds and the server keeps (8,192)
             with server.connect() as peer:
                 threading.Thread(target=peer.send, args=(request("GET", "/health") * asked,)).start()
                 for _ in range(asked):
                     self.assertEqual(peer.receive().status, 200)
             said = b""
             while reads_late and b"lines were lost: nobody read them" not in said:
+                self.assertTrue(select.select([read_end], [], [], 30)[0], "nothing more is said")
                 said += os.read(read_end, 1 << 16)
             begin = time.monotonic()
             self.assertEqual(server.end(), 0)
             self.assertLess(time.monotonic() - begin, 5)
-            os.close(read_end)
 
     def started_without_descriptors(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
