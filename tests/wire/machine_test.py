@@ -146,12 +146,7 @@ class Machine(unittest.TestCase):
         gone = self.copy_of(OPTIONS.model).rename(self.folder / "gone.gguf")
         server = self.served(OPTIONS.model, "--model", str(gone))
         gone.write_bytes(b"GGUF and nothing that follows")
-        for _ in range(100):
-            answer = self.ask_model(server, gone)
-            self.assertEqual(answer.status, 503)
-            if b"could not be loaded" in answer.body:
-                break
-            time.sleep(0.02)
+        answer = self.wait_until_it_could_not_be_loaded(server, gone)
         self.assertNotIn(str(self.folder), answer.body.decode())
         self.assertEqual(self.ask_model(server, OPTIONS.model).status, 200)
         self.assertEqual(server.end(), 0)
@@ -198,12 +193,21 @@ class Machine(unittest.TestCase):
         self.assertEqual(server.end(), 0)
 
     def ask_when_loaded(self, server, model, state="some text"):
-        for _ in range(100):
+        for _ in range(300):
             answer = self.ask_model(server, model, state)
             if answer.status != 503:
-                break
+                return answer
             time.sleep(0.05)
-        return answer
+        self.fail(f"{Path(model).stem} is still not loaded: {answer.body}")
+
+    def wait_until_it_could_not_be_loaded(self, server, model):
+        for _ in range(300):
+            answer = self.ask_model(server, model)
+            self.assertEqual(answer.status, 503)
+            if b"could not be loaded" in answer.body:
+                return answer
+            time.sleep(0.05)
+        self.fail(f"{Path(model).stem} is still to be loaded: {answer.body}")
 
     def loaded(self, server):
         return {model["name"] for model in self.ask(server, request("GET", "/api/ps")).json()["models"]}
@@ -238,12 +242,7 @@ class Machine(unittest.TestCase):
     def test_nobody_makes_room_for_a_model_that_never_fits(self):
         other = Path(OPTIONS.model).parent / "tiny-kev-f32.gguf"
         server = self.served(OPTIONS.model, "--model", str(other), "--memory", "4MB")
-        for _ in range(100):
-            answer = self.ask_model(server, other)
-            self.assertEqual(answer.status, 503)
-            if b"could not be loaded" in answer.body:
-                break
-            time.sleep(0.02)
+        self.wait_until_it_could_not_be_loaded(server, other)
         self.assertEqual(self.loaded(server), {Path(OPTIONS.model).stem})
         self.assertEqual(server.end(), 0)
         self.assertIn("tiny-kev-f32: memory budget: ", server.logged)
