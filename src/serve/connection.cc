@@ -316,8 +316,8 @@ void Connection::watch_peer() {
 // A peer that sends no more may have closed its socket, or only its sending side and waits for our
 // answer. The first resets the connection when we send it something: a piece of the answer, or the
 // interim answer that any client may be sent (RFC 9110, 15.2) but one of HTTP/1.0, whose silence is
-// taken for its leaving. It is sent once: who closes after having read it is noticed when the answer
-// is written.
+// taken for its leaving. It is sent once: who closes after having read it is noticed when the
+// answer is written.
 bool Connection::may_be_reached() {
   if (stage_ == Stage::producing) return true;
   if (version_ < 11) return false;
