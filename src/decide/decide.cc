@@ -147,12 +147,16 @@ Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch, std:
   return evaluated;
 }
 
-// What a request takes by itself, whatever company it was evaluated in, and what was evaluated for
-// its prompts.
-Usage usage_of(const Compiled& compiled, std::span<const int> evaluated_counts) {
+// Of a request by itself, whatever company it is evaluated in.
+PrefixForest forest_of(const Compiled& compiled) {
   std::vector<const Prompt*> prompts;
   for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
-  const PrefixForest alone = build_prefix_forest(prompts);
+  return build_prefix_forest(prompts);
+}
+
+// What a request takes by itself, and what was evaluated for its prompts.
+Usage usage_of(const Compiled& compiled, std::span<const int> evaluated_counts) {
+  const PrefixForest alone = forest_of(compiled);
   return {alone.evaluated_count, alone.prompt_token_count,
           std::accumulate(evaluated_counts.begin(), evaluated_counts.end(), 0)};
 }
@@ -174,12 +178,9 @@ Status check_label_mass(const Request& request, const Compiled& compiled) {
 }
 
 // What waits could make room, but not for this.
-Status check_memory(const Model& model, const Compiled& compiled) {
+Status check_memory(const Model& model, const PrefixForest& forest) {
   const std::optional<std::size_t> bytes_max = model.pass_bytes_max();
   if (!bytes_max) return Done{};
-  std::vector<const Prompt*> prompts;
-  for (const Prompt& prompt : compiled.prompts) prompts.push_back(&prompt);
-  const PrefixForest forest = build_prefix_forest(prompts);
   const std::size_t bytes = memory_bytes(model.file().traits(), forest, Reuse::none(forest));
   if (bytes <= *bytes_max) return Done{};
   return Error{ErrorKind::too_large,
@@ -200,11 +201,12 @@ Result<Compiled> compile_within_limits(const ModelFile& file, const Request& req
   return compiled;
 }
 
-Result<Compiled> compile_within_limits(const Model& model, const Request& request,
-                                       const CompileOptions& options) {
+Result<CountedRequest> compile_and_count(const Model& model, const Request& request,
+                                         const CompileOptions& options) {
   ADJ_TRY(Compiled compiled, compile_within_limits(model.file(), request, options));
-  ADJ_TRY_DONE(check_memory(model, compiled));
-  return compiled;
+  const PrefixForest forest = forest_of(compiled);
+  ADJ_TRY_DONE(check_memory(model, forest));
+  return CountedRequest{std::move(compiled), forest.evaluated_count};
 }
 
 namespace {

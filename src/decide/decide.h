@@ -40,8 +40,14 @@ std::vector<Result<Response>> decide(const Model& model, std::span<const Compile
 // What can be refused without a network: the request's compilation and its length.
 Result<Compiled> compile_within_limits(const ModelFile& file, const Request& request,
                                        const CompileOptions& options);
+
+struct CountedRequest {
+  Compiled compiled;
+  int token_count;  // that it takes by itself, each shared token once
+};
+
 // For who would have others wait: refuses memories too that the model can never have room for.
-Result<Compiled> compile_within_limits(const Model& model, const Request& request,
-                                       const CompileOptions& options);
+Result<CountedRequest> compile_and_count(const Model& model, const Request& request,
+                                         const CompileOptions& options);
 
 }  // namespace adjudge

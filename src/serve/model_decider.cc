@@ -5,7 +5,6 @@
 
 #include "base/check.h"
 #include "base/try.h"
-#include "plan/prefix_forest.h"
 
 namespace adjudge::serve {
 
@@ -36,10 +35,9 @@ struct CompiledPrepared final : Prepared {
 Result<PreparedPtr> ModelDecider::prepare(Request request) const {
   const auto begin = std::chrono::steady_clock::now();
   auto prepared = std::make_unique<CompiledPrepared>();
-  ADJ_TRY(prepared->compiled, compile_within_limits(*model_, request, compile_));
-  std::vector<const Prompt*> prompts;
-  for (const Prompt& prompt : prepared->compiled.prompts) prompts.push_back(&prompt);
-  prepared->token_count = build_prefix_forest(prompts).evaluated_count;
+  ADJ_TRY(CountedRequest counted, compile_and_count(*model_, request, compile_));
+  prepared->compiled = std::move(counted.compiled);
+  prepared->token_count = counted.token_count;
   prepared->request = std::move(request);
   prepared->decider = shared_from_this();
   const auto end = std::chrono::steady_clock::now();
