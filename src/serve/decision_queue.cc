@@ -170,12 +170,8 @@ void DecisionQueue::serve(std::stop_token stop) {
     if (line_.empty()) return;  // asked to stop, and nothing is left
     std::vector<Entry> together = take_together();
     lock.unlock();
-    const int decided_count = decide(std::move(together));
+    decide(std::move(together));
     lock.lock();
-    deciding_token_count_ = 0;
-    deciding_request_count_ = 0;
-    pass_count_ += decided_count > 0 ? 1 : 0;
-    decided_count_ += static_cast<std::uint64_t>(decided_count);
   }
 }
 
@@ -205,7 +201,7 @@ std::vector<DecisionQueue::Entry> DecisionQueue::take_together() {
   return together;
 }
 
-int DecisionQueue::decide(std::vector<Entry> entries) {
+void DecisionQueue::decide(std::vector<Entry> entries) {
   const auto begin = Clock::now();
   std::vector<Entry> present;
   std::vector<std::stop_token> members;
@@ -219,12 +215,13 @@ int DecisionQueue::decide(std::vector<Entry> entries) {
     for (const PreparedPtr& part : entry.waiting.parts) requests.push_back(part.get());
     present.push_back(std::move(entry));
   }
-  if (present.empty()) return 0;
+  if (present.empty()) return end_pass(0);
 
   const Audience audience(members);
   const std::shared_ptr<const Decider> decider = requests.front()->decider;
   std::vector<Result<Response>> responses = decide_in_room(requests, audience.all_gone());
   if (hooks_.count_pass) hooks_.count_pass(count_of(requests));
+  end_pass(count_of(requests));
   auto next = std::make_move_iterator(responses.begin());
   for (Entry& entry : present) {
     Waiting& waiting = entry.waiting;
@@ -234,7 +231,14 @@ int DecisionQueue::decide(std::vector<Entry> entries) {
     waiting.done({std::move(waiting.parts), std::move(own),
                   1000 * seconds_between(entry.since, begin), count_of(requests)});
   }
-  return count_of(requests);
+}
+
+void DecisionQueue::end_pass(int decided_count) {
+  std::lock_guard lock(mutex_);
+  deciding_token_count_ = 0;
+  deciding_request_count_ = 0;
+  pass_count_ += decided_count > 0 ? 1 : 0;
+  decided_count_ += static_cast<std::uint64_t>(decided_count);
 }
 
 // Tries again what found no memory, for as long as others make room.

@@ -102,8 +102,10 @@ class DecisionQueue {
   std::vector<Entry> take_gone();
   std::vector<Entry> take_together();
 
-  // The number of requests in that pass; zero: nobody had stayed, and there was none.
-  int decide(std::vector<Entry> entries);
+  void decide(std::vector<Entry> entries);
+  // Before its callers are told, so that whoever has an answer finds it counted. Zero requests:
+  // nobody had stayed, and there was no pass.
+  void end_pass(int decided_count);
   std::vector<Result<Response>> decide_in_room(std::span<const Prepared* const> requests,
                                                const std::stop_token& stop);
   std::vector<Result<Response>> decide_once(std::span<const Prepared* const> requests,
