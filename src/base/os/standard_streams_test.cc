@@ -62,18 +62,19 @@ TEST(StandardStreams, AReaderThatDoesNotReadIsGivenUp) {
 }
 
 TEST(StandardStreams, ATerminalThatNobodyReadsIsGivenUp) {
-  EXPECT_EQ(status_of_child([] {
-              const int watcher = posix_openpt(O_RDWR | O_NOCTTY);
-              if (watcher < 0 || grantpt(watcher) != 0 || unlockpt(watcher) != 0) return 1;
-              const int terminal = open(ptsname(watcher), O_RDWR | O_NOCTTY);
-              if (terminal < 0 || dup2(terminal, 2) != 2) return 2;
-              alarm(20);  // a write that waits ends as a failure
-              int asked_count = 0;
-              const std::string more_than_it_holds(1 << 20, 'x');
-              return write_to_stderr(more_than_it_holds, [&] { return ++asked_count > 40; }) ? 3
-                                                                                             : 0;
-            }),
-            0);
+  constexpr int kNoTerminals = 1;
+  const int status = status_of_child([] {
+    const int watcher = posix_openpt(O_RDWR | O_NOCTTY);
+    if (watcher < 0 || grantpt(watcher) != 0 || unlockpt(watcher) != 0) return kNoTerminals;
+    const int terminal = open(ptsname(watcher), O_RDWR | O_NOCTTY);
+    if (terminal < 0 || dup2(terminal, 2) != 2) return 2;
+    alarm(20);  // a write that waits ends as a failure
+    int asked_count = 0;
+    const std::string more_than_it_holds(1 << 20, 'x');
+    return write_to_stderr(more_than_it_holds, [&] { return ++asked_count > 40; }) ? 3 : 0;
+  });
+  if (status == kNoTerminals) GTEST_SKIP() << "this machine gives no pseudo-terminals";
+  EXPECT_EQ(status, 0);
 }
 
 TEST(StandardStreams, WhatIsReadInTimeIsWritten) {
