@@ -33,7 +33,7 @@ std::string error_line(int index, const Error& error) {
 // Lives as long as a row of it is being decided or its peer listens.
 class Batch : public std::enable_shared_from_this<Batch> {
  public:
-  Batch(const DecisionDesk& desk, HttpCall call, SystemOneBatch rows, std::size_t body_bytes,
+  Batch(DecisionDesk& desk, HttpCall call, SystemOneBatch rows, std::size_t body_bytes,
         std::shared_ptr<const Decider> decider)
       : desk_(desk),
         call_(std::move(call)),
@@ -143,7 +143,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
     deliver(std::move(piece));
   }
 
-  const DecisionDesk& desk_;
+  DecisionDesk& desk_;
   const HttpCall call_;
   const Request questions_;
   std::vector<json::Value> states_;  // each is taken once
@@ -156,7 +156,7 @@ class Batch : public std::enable_shared_from_this<Batch> {
   std::function<void(BodyPiece)> deliver_;
 };
 
-Status begin(const DecisionDesk& desk, HttpCall& call) {
+Status begin(DecisionDesk& desk, HttpCall& call) {
   ADJ_TRY(const std::string body, plain_body(call.request, desk.limits));
   ADJ_TRY(SystemOneBatch rows, parse_systemone_batch(body, desk.limits));
   ADJ_TRY(auto decider, desk.source.find(rows.questions.model));
@@ -167,7 +167,7 @@ Status begin(const DecisionDesk& desk, HttpCall& call) {
 
 }  // namespace
 
-HttpHandler batch_handler(const DecisionDesk& desk) {
+HttpHandler batch_handler(DecisionDesk& desk) {
   return [&desk](HttpCall call) {
     auto shared = std::make_shared<HttpCall>(std::move(call));
     desk.pool.submit([&desk, shared] {

@@ -6,6 +6,6 @@
 
 namespace adjudge::serve {
 
-HttpHandler batch_handler(const DecisionDesk& desk);
+HttpHandler batch_handler(DecisionDesk& desk);
 
 }  // namespace adjudge::serve

@@ -13,9 +13,7 @@ constexpr const char* kQuestions = R"("questions":{"q":{"type":"noul","instructi
 
 struct Desk {
   FakeSource source;
-  WorkPool pool{2};
-  DecisionQueue queue{{}};
-  DecisionDesk desk{source, {}, pool, queue, {}};
+  DecisionDesk desk{source, {}, {}, DecisionQueue({}), WorkPool(2)};
 };
 
 // The peer's side: asks for piece after piece until the last.
@@ -31,7 +29,7 @@ std::string read_all(const BodySource& source) {
   return text;
 }
 
-HttpResponse ask(const DecisionDesk& desk, std::string body, std::stop_token gone = {}) {
+HttpResponse ask(DecisionDesk& desk, std::string body, std::stop_token gone = {}) {
   std::promise<HttpResponse> answered;
   batch_handler(desk)({{.client = "one", .body = std::move(body)},
                        std::move(gone),
@@ -100,6 +98,14 @@ TEST(BatchHandler, APeerThatLeavesEndsIt) {
   source([&](BodyPiece made) { piece.set_value(std::move(made)); });
   leaving.request_stop();
   EXPECT_TRUE(piece.get_future().get().last);
+}
+
+TEST(BatchHandler, ADeskMayEndWhileRowsAreBeingLetIn) {
+  for (int round = 0; round < 50; ++round) {
+    Desk desk;
+    const BodySource source = ask(desk.desk, states(200)).source;
+    source([](BodyPiece) {});
+  }
 }
 
 TEST(BatchHandler, AReaderWhoDoesNotReadHoldsRowsBack) {

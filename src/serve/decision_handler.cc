@@ -30,7 +30,7 @@ const Error* first_error(const Decided& decided) {
 // What is known of a call from its parsing to its answer.
 struct Pending {
   const Dialect& dialect;
-  const DecisionDesk& desk;
+  DecisionDesk& desk;
   HttpCall call;
   std::function<std::string(std::span<const Answered>)> print;
   double parse_ms = 0;
@@ -67,7 +67,7 @@ HttpResponse decided_response(const Pending& pending, const Decided& decided) {
 // never told to come back later.
 Status admit(const std::shared_ptr<Pending>& pending) {
   const auto begin = Clock::now();
-  const DecisionDesk& desk = pending->desk;
+  DecisionDesk& desk = pending->desk;
   HttpCall& call = pending->call;
   ADJ_TRY(const std::string body, plain_body(call.request, desk.limits));
   ADJ_TRY(Ask ask, pending->dialect.parse(body, desk.limits));
@@ -128,7 +128,7 @@ void observe(const DecisionDesk& desk, const std::string& id, const Decided& dec
   }
 }
 
-HttpHandler decision_handler(const Dialect& dialect, const DecisionDesk& desk) {
+HttpHandler decision_handler(const Dialect& dialect, DecisionDesk& desk) {
   return [&dialect, &desk](HttpCall call) {
     auto pending = std::make_shared<Pending>(Pending{dialect, desk, std::move(call), {}});
     desk.pool.submit([pending] {

@@ -24,15 +24,19 @@ struct DecisionRecord {
 
 // What decisions need; outlives every call.
 struct DecisionDesk {
+  // The queue hands its answers to the pool, and the pool's tasks submit to the queue. So the queue
+  // ends while the pool is there, and is there until the pool's last task has run.
+  ~DecisionDesk() { queue.close(); }
+
   DeciderSource& source;
   RequestLimits limits;
-  WorkPool& pool;
-  DecisionQueue& queue;
   std::function<void(const DecisionRecord&)> observe;  // from any thread; may be empty
+  DecisionQueue queue;
+  WorkPool pool;
 };
 
 // `dialect` outlives the handler too.
-HttpHandler decision_handler(const Dialect& dialect, const DecisionDesk& desk);
+HttpHandler decision_handler(const Dialect& dialect, DecisionDesk& desk);
 
 // What every way to decide has in common.
 

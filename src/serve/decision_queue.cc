@@ -93,7 +93,14 @@ DecisionQueue::DecisionQueue(const DecisionQueueOptions& options, DecisionQueueH
       hooks_(std::move(hooks)),
       thread_([this](std::stop_token stop) { serve(stop); }) {}
 
-DecisionQueue::~DecisionQueue() { thread_.request_stop(); }
+void DecisionQueue::close() {
+  {
+    std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
 
 Status DecisionQueue::submit(Waiting waiting) {
   std::vector<Entry> gone;
@@ -105,6 +112,7 @@ Status DecisionQueue::submit(Waiting waiting) {
 Status DecisionQueue::enter(Waiting waiting, std::vector<Entry>& gone) {
   const int token_count = tokens_of(waiting.parts);
   std::lock_guard lock(mutex_);
+  if (closed_) return Error{ErrorKind::unavailable, "the server is ending"};
   if (!waiting.let_in) {
     if (!has_room(waiting.client, token_count)) gone = take_gone();
     if (!has_room(waiting.client, token_count)) {

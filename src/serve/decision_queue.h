@@ -62,8 +62,7 @@ struct Decided {
 class DecisionQueue {
  public:
   explicit DecisionQueue(const DecisionQueueOptions& options, DecisionQueueHooks hooks = {});
-  // Decides what waits, then joins.
-  ~DecisionQueue();
+  ~DecisionQueue() { close(); }
   DecisionQueue(const DecisionQueue&) = delete;
   DecisionQueue& operator=(const DecisionQueue&) = delete;
 
@@ -71,6 +70,10 @@ class DecisionQueue {
   // answer; `done` is then not called. A client of whom nothing waits is always let in, so that
   // nobody can fill the queue for others.
   Status submit(Waiting waiting);
+
+  // Decides what waits and refuses what comes (unavailable). When it returns, no more `done` is
+  // called.
+  void close();
 
   struct Load {
     int request_count = 0;   // waiting
@@ -116,6 +119,7 @@ class DecisionQueue {
   const DecisionQueueHooks hooks_;
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any arrived_;
+  bool closed_ = false;
   FairLine<Entry> line_;
   int waiting_token_count_ = 0;
   int deciding_token_count_ = 0;

@@ -252,6 +252,15 @@ TEST(DecisionQueue, EndingDecidesWhatWaits) {
   EXPECT_TRUE(a.decided().responses[0].ok());
 }
 
+TEST(DecisionQueue, WhoComesAfterTheEndIsRefused) {
+  Occupied occupied;
+  occupied.decider.release();
+  occupied.queue->close();
+  EXPECT_EQ(occupied.first.decided().responses.size(), 1u);
+  Caller late("late");
+  EXPECT_EQ(late.submit(occupied).error().kind, ErrorKind::unavailable);
+}
+
 TEST(DecisionQueue, CountsWhatItDecidesAndHasDecided) {
   Occupied occupied;
   Caller a("a"), b("b");

@@ -55,7 +55,7 @@ HttpHandler ollama_show(const Site& site) {
 }  // namespace
 
 std::vector<Route> make_routes(const Site& site) {
-  const DecisionDesk& desk = site.desk;
+  DecisionDesk& desk = site.desk;
   const std::string models = print_models_page(site.cards, desk.limits);
   return {
       {"POST", "/v1/systemone", decision_handler(site.systemone, desk)},

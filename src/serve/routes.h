@@ -14,7 +14,7 @@ namespace adjudge::serve {
 
 // What the answers are made from; outlives the routes.
 struct Site {
-  const DecisionDesk& desk;
+  DecisionDesk& desk;
   const Dialect& systemone;  // whose System One /v1/systemone speaks
   std::span<const ModelCard> cards;
   std::function<std::vector<int>()> loaded;  // places of the cards of models in memory

@@ -28,7 +28,8 @@ constexpr const char* kRequest =
 
 struct Service {
   explicit Service(DecisionQueueOptions options = {})
-      : server(HttpServer::listen({.port = 0}).value()), queue(options) {
+      : server(HttpServer::listen({.port = 0}).value()),
+        desk{source, {}, {}, DecisionQueue(options), WorkPool(2)} {
     server->start(route_to(make_routes(site)), {});
   }
   ~Service() {
@@ -40,9 +41,7 @@ struct Service {
   FakeSource source;
   FakeDecider& decider = *source.decider;
   std::unique_ptr<HttpServer> server;
-  WorkPool pool{2};
-  DecisionQueue queue;
-  DecisionDesk desk{source, {}, pool, queue, {}};
+  DecisionDesk desk;
   std::vector<ModelCard> cards = {{.id = "fake"}};
   Site site{desk,    kSystemOne, cards, [] { return std::vector<int>{0}; }, [] { return "m 1\n"; },
             "1.2.3", "{}"};
@@ -88,7 +87,7 @@ TEST(Routes, AFullQueueSaysWhenToComeBackAndAWrongRequestIsStillToldSo) {
   deciding.send(post("/v1/systemone", kRequest));
   service.decider.await_begun(1);
   waiting.send(post("/v1/systemone", kRequest));
-  while (service.queue.load().request_count < 1) std::this_thread::sleep_for(milliseconds(1));
+  while (service.desk.queue.load().request_count < 1) std::this_thread::sleep_for(milliseconds(1));
   const RawResponse response = refused.ask(post("/v1/systemone", kRequest));
   EXPECT_EQ(response.status, 429);
   EXPECT_GE(std::atoi(response.header("Retry-After").c_str()), 1);

@@ -51,23 +51,23 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
     ADJ_TRY(decisions, serve::DecisionLog::open(flags.decision_log, shelf.cards()));
   }
   serve::Metrics metrics(shelf.cards());
-  serve::WorkPool pool(kPoolThreadCount);
   std::uint64_t left_seen = 0;  // by the queue's thread
-  serve::DecisionQueue queue(
-      flags.queue, {.make_room = [&] { return shelf.make_room(left_seen); },
-                    .count_pass = [&](int request_count) { metrics.count_pass(request_count); }});
+  const serve::DecisionQueueHooks hooks{
+      .make_room = [&] { return shelf.make_room(left_seen); },
+      .count_pass = [&](int request_count) { metrics.count_pass(request_count); }};
   const auto observe = [&](const serve::DecisionRecord& record) {
     metrics.count(record);
     if (decisions) decisions->write(record);
   };
-  const serve::DecisionDesk desk{shelf, flags.limits, pool, queue, observe};
+  serve::DecisionDesk desk{shelf, flags.limits, observe, serve::DecisionQueue(flags.queue, hooks),
+                           serve::WorkPool(kPoolThreadCount)};
   const serve::Site site{.desk = desk,
                          .systemone = flags.compat == "llama" ? kLlamaSystemOne : kSystemOne,
                          .cards = shelf.cards(),
                          .loaded = [&] { return shelf.loaded(); },
                          .metrics =
                              [&] {
-                               return metrics.print({queue.load(), shelf.loaded(),
+                               return metrics.print({desk.queue.load(), shelf.loaded(),
                                                      Runtime::process().snapshots().counts()});
                              },
                          .version = ADJ_VERSION,
