@@ -72,6 +72,7 @@ Status admit(const std::shared_ptr<Pending>& pending) {
   ADJ_TRY(const std::string body, plain_body(call.request, desk.limits));
   ADJ_TRY(Ask ask, pending->dialect.parse(body, desk.limits));
   pending->print = std::move(ask.print);
+  pending->parse_ms = milliseconds_since(begin);
   ADJ_TRY(const auto decider, desk.source.find(ask.requests.front().model));
 
   Waiting waiting{.client = call.request.client, .deadline = call.deadline, .gone = call.gone};
@@ -79,7 +80,6 @@ Status admit(const std::shared_ptr<Pending>& pending) {
     ADJ_TRY(PreparedPtr prepared, decider->prepare(std::move(request)));
     waiting.parts.push_back(std::move(prepared));
   }
-  pending->parse_ms = milliseconds_since(begin);
   waiting.done = [pending](Decided decided) {
     auto shared = std::make_shared<Decided>(std::move(decided));
     pending->desk.pool.submit([pending, shared] {
