@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What HTTP costs: the time from a request's first byte sent to its answer's last byte received, less
 the time the engine says it took (compile, evaluate and read of Server-Timing), over one connection
-that is kept, each request with a state of its own. And how many requests for /health a second wrk
-gets answered (Debian package wrk; left out where there is none).
+that is kept, each request with a state of its own; and the part of it that the server sees (total of
+Server-Timing). And how many requests for /health a second wrk gets answered (Debian package wrk;
+left out where there is none).
 
   bench/http_overhead.py build/adjudge MODEL.gguf
 """
@@ -27,7 +28,7 @@ class Connection:
         self.file = self.socket.makefile("rb")
 
     def ask(self, content):
-        """(milliseconds, those of the engine)"""
+        """Milliseconds: whole, the server's, the engine's."""
         head = f"POST /v1/systemone HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(content)}\r\n\r\n"
         begin = time.perf_counter()
         self.socket.sendall(head.encode() + content)
@@ -41,7 +42,7 @@ class Connection:
         if status != 200:
             raise SystemExit(f"status {status}: {text.decode()}")
         phases = dict(re.findall(r"(\w+);dur=([0-9.]+)", headers["server-timing"]))
-        return whole, sum(float(phases[name]) for name in ENGINE_PHASES)
+        return whole, float(phases["total"]), sum(float(phases[name]) for name in ENGINE_PHASES)
 
 
 def body(number, words):
@@ -55,10 +56,11 @@ def body(number, words):
 def measure_overhead(port, count, words):
     connection = Connection(port)
     asked = [connection.ask(body(number, words)) for number in range(count)]
-    added = sorted(whole - engine for whole, engine in asked)
+    added = sorted(whole - engine for whole, _, engine in asked)
+    in_server = statistics.median(total - engine for _, total, engine in asked)
     print(f"{words:6} words: HTTP adds p50 {statistics.median(added):.3f} ms, "
-          f"p99 {added[int(0.99 * count)]:.3f} ms; the engine takes p50 "
-          f"{statistics.median(engine for _, engine in asked):.3f} ms ({count} requests)")
+          f"p99 {added[int(0.99 * count)]:.3f} ms, p50 in the server {in_server:.3f} ms; the engine takes "
+          f"p50 {statistics.median(engine for *_, engine in asked):.3f} ms ({count} requests)")
 
 
 def measure_health(port, seconds):

@@ -9,9 +9,9 @@
 //   auto results = model.value().submit({&request, 1});
 //
 // Nothing here throws, prints, reads the environment or ends the process; whatever depends on the
-// caller, the file or the machine comes back as a Result. All models of a process share one
-// scheduler thread and one crew of workers, which start at the first use and again in a child after
-// fork(). Objects may be used from several threads.
+// caller, the file or the machine comes back as a Result. All models of a process share one crew of
+// workers, which start at the first use and again in a child after fork(), and evaluate for one
+// caller at a time. Objects may be used from several threads.
 #pragma once
 
 #include <cstddef>

@@ -131,7 +131,7 @@ struct Evaluated {
   std::vector<LabelMass> label_masses;
   std::vector<int> evaluated_counts;  // per prompt, see EvaluatedRows
   double evaluate_ms = 0;
-  double read_ms = 0;
+  Clock::time_point read_begin;
 };
 
 Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch, std::stop_token stop) {
@@ -140,10 +140,9 @@ Result<Evaluated> evaluate_and_read(const Model& model, const Batch& batch, std:
   ADJ_TRY(EvaluatedRows rows, evaluate(model.evaluator(), batch.prompts, stop));
   evaluated.evaluated_counts = std::move(rows.evaluated_counts);
   evaluated.evaluate_ms = milliseconds_since(evaluate_begin);
-  const auto read_begin = Clock::now();
+  evaluated.read_begin = Clock::now();
   ADJ_TRY(evaluated.logits, read_logits(model.net(), batch, rows.rows));
   evaluated.label_masses = weigh_labels(model.net(), batch, rows.rows, evaluated.logits);
-  evaluated.read_ms = milliseconds_since(read_begin);
   return evaluated;
 }
 
@@ -228,7 +227,7 @@ std::vector<Result<Response>> decide_together(const Model& model,
 
   const auto respond = [&](int r) -> Result<Response> {
     if (!evaluated.ok()) return evaluated.error();
-    const auto& [logits, masses, evaluated_counts, evaluate_ms, read_ms] = evaluated.value();
+    const auto& [logits, masses, evaluated_counts, evaluate_ms, read_begin] = evaluated.value();
     const Compiled& compiled = *requests[at(r)].compiled;
     const std::size_t first_reading = at(batch.first_reading[at(r)]);
     const auto own_counts =
@@ -237,8 +236,9 @@ std::vector<Result<Response>> decide_together(const Model& model,
             fold_answers(model.file().compiler().calibration(), requests[at(r)],
                          std::span(logits).subspan(first_reading),
                          std::span(masses).subspan(first_reading)));
-    return Response{model.file().name(), std::move(answers), usage_of(compiled, own_counts),
-                    Timing{0, evaluate_ms, read_ms}};
+    Usage usage = usage_of(compiled, own_counts);
+    return Response{model.file().name(), std::move(answers), usage,
+                    Timing{0, evaluate_ms, milliseconds_since(read_begin)}};
   };
   std::vector<Result<Response>> responses;
   for (int r = 0; r < count_of(requests); ++r) responses.push_back(respond(r));

@@ -1,9 +1,8 @@
 #include "engine/runtime.h"
 
 #include <algorithm>
-#include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -13,50 +12,35 @@ namespace adjudge {
 
 bool never_fits(const Error& error) { return error.faults.front().type == kNeverFitsFault; }
 
-// One thread that runs jobs in order.
-struct Runtime::Scheduler {
-  struct Job {
-    FunctionRef<void()> run;
-    bool done = false;
-  };
-
-  Scheduler() : thread([this](std::stop_token stop) { serve(stop); }) {}
-
-  ~Scheduler() {
-    thread.request_stop();
-    arrived.notify_all();
+// Who runs a job now, and who comes after: tickets, because a mutex is not fair.
+struct Runtime::Turns {
+  void await() {
+    std::unique_lock lock(mutex);
+    const std::uint64_t ticket = next_ticket++;
+    passed.wait(lock, [&] { return turn == ticket; });
+    runner = std::this_thread::get_id();
   }
 
-  void run(FunctionRef<void()> callable) {
-    if (std::this_thread::get_id() == thread.get_id()) return callable();
-    Job job{callable};
-    std::unique_lock lock(mutex);
-    jobs.push_back(&job);
-    arrived.notify_one();
-    finished.wait(lock, [&] { return job.done; });
-  }
-
-  void serve(std::stop_token stop) {
-    std::unique_lock lock(mutex);
-    while (true) {
-      arrived.wait(lock, stop, [&] { return !jobs.empty(); });
-      if (jobs.empty()) return;  // asked to stop, and nothing is left
-      Job* job = jobs.front();
-      jobs.pop_front();
-      lock.unlock();
-      job->run();
-      lock.lock();
-      job->done = true;
-      finished.notify_all();
+  void pass_on() {
+    {
+      std::lock_guard lock(mutex);
+      ++turn;
+      runner = {};
     }
+    passed.notify_all();
+  }
+
+  bool is_mine() {
+    std::lock_guard lock(mutex);
+    return runner == std::this_thread::get_id();
   }
 
   const int owner = process_id();
   std::mutex mutex;
-  std::condition_variable_any arrived;
-  std::condition_variable finished;
-  std::deque<Job*> jobs;
-  std::jthread thread;  // last: it uses everything above
+  std::condition_variable passed;
+  std::uint64_t next_ticket = 0;
+  std::uint64_t turn = 0;
+  std::thread::id runner;
 };
 
 Runtime& Runtime::process() {
@@ -70,8 +54,8 @@ Runtime::Runtime(const RuntimeOptions& options)
       snapshots_(memory_, options.snapshot_bytes_max) {}
 
 Runtime::~Runtime() {
-  // A child of fork() has a scheduler without a thread; joining it would wait for ever.
-  if (scheduler_ && scheduler_->owner != process_id()) static_cast<void>(scheduler_.release());
+  // In a child of fork() somebody who stayed behind may hold its mutex for ever.
+  if (turns_ && turns_->owner != process_id()) static_cast<void>(turns_.release());
 }
 
 Status Runtime::configure(const RuntimeOptions& options) {
@@ -106,13 +90,19 @@ WorkerPool& Runtime::workers() {
   return *workers_;
 }
 
-Runtime::Scheduler& Runtime::scheduler() {
+Runtime::Turns& Runtime::turns() {
   std::lock_guard lock(creation_);
-  if (scheduler_ && scheduler_->owner != process_id()) static_cast<void>(scheduler_.release());
-  if (!scheduler_) scheduler_ = std::make_unique<Scheduler>();
-  return *scheduler_;
+  if (turns_ && turns_->owner != process_id()) static_cast<void>(turns_.release());
+  if (!turns_) turns_ = std::make_unique<Turns>();
+  return *turns_;
 }
 
-void Runtime::run(FunctionRef<void()> job) { scheduler().run(job); }
+void Runtime::run(FunctionRef<void()> job) {
+  Turns& order = turns();
+  if (order.is_mine()) return job();
+  order.await();
+  job();
+  order.pass_on();
+}
 
 }  // namespace adjudge

@@ -1,4 +1,4 @@
-// What a process has once, whatever the number of models: the scheduler thread, the worker crew and
+// What a process has once, whatever the number of models: the turn to evaluate, the worker crew and
 // the account of memory. Threads start at the first use, and again in a child after a fork.
 #pragma once
 
@@ -46,20 +46,20 @@ class Runtime {
   // A part of the memory, for which snapshots go if need be; else an error that names `what`.
   Result<MemoryBudget::Lease> take_memory(std::size_t bytes, const std::string& what);
 
-  // Runs `job` on the scheduler thread, the backbones' only user, after the jobs that came before;
-  // returns when it has run. From the scheduler thread itself: at once.
+  // Runs `job` here and now or, while others run theirs, after those that came before: backbones
+  // are used by one job at a time. Within a job: at once.
   void run(FunctionRef<void()> job);
 
  private:
-  struct Scheduler;
-  Scheduler& scheduler();
+  struct Turns;
+  Turns& turns();
 
   std::mutex creation_;  // of what starts lazily; held for a moment only
   RuntimeOptions options_;
   MemoryBudget memory_;
   SnapshotCache snapshots_;
   std::unique_ptr<WorkerPool> workers_;
-  std::unique_ptr<Scheduler> scheduler_;
+  std::unique_ptr<Turns> turns_;
 };
 
 }  // namespace adjudge

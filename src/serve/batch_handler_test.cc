@@ -13,7 +13,8 @@ constexpr const char* kQuestions = R"("questions":{"q":{"type":"noul","instructi
 
 struct Desk {
   FakeSource source;
-  DecisionDesk desk{source, {}, {}, DecisionQueue({}), WorkPool(2)};
+  DecisionDesk desk{
+      .source = source, .limits = {}, .queue = DecisionQueue({}), .pool = WorkPool(2)};
 };
 
 // The peer's side: asks for piece after piece until the last.

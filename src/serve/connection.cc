@@ -349,7 +349,10 @@ void Connection::leave_off() {
 void Connection::answer(unsigned request_index, HttpResponse response) {
   CHECK(pending_count_-- > 0);
   if (stage_ == Stage::closed) {
-    if (request_index == request_index_) log(response);
+    if (request_index == request_index_) {
+      record(response);
+      log();
+    }
     if (pending_count_ == 0) leave();
     return;
   }
@@ -371,18 +374,21 @@ void Connection::start_refused(HttpResponse response) {
   refuse(std::move(response));
 }
 
-void Connection::log(const HttpResponse& response) {
+void Connection::record(const HttpResponse& response) {
   record_.route = response.route;
   record_.note = response.note;
   record_.status = response.status;
   record_.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();
+}
+
+void Connection::log() {
   if (hub_.log) hub_.log(record_);
 }
 
 void Connection::write(HttpResponse response) {
   stage_ = Stage::writing;
   set_timeout(hub_.options.write_timeout);
-  log(response);
+  record(response);
   const bool chunked = static_cast<bool>(response.source) && version_ >= 11;
   // What was sent ahead is answered too: it was here before the end.
   const bool goes_on = hub_.ending == Ending::no || has_more();
@@ -395,8 +401,12 @@ void Connection::write(HttpResponse response) {
   const auto written = [self = shared_from_this()](error_code error, std::size_t) {
     if (self->stage_ == Stage::writing) self->on_written(error);
   };
-  if (head_only_ || source_) return http::async_write_header(socket_, *serializer_, written);
-  http::async_write(socket_, *serializer_, written);
+  if (head_only_ || source_) {
+    http::async_write_header(socket_, *serializer_, written);
+  } else {
+    http::async_write(socket_, *serializer_, written);
+  }
+  log();  // while the answer is on its way
 }
 
 void Connection::make_response(HttpResponse& response) {

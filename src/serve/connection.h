@@ -73,7 +73,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void refuse(HttpResponse response);
   void write(HttpResponse response);
   void make_response(HttpResponse& response);
-  void log(const HttpResponse& response);
+  void record(const HttpResponse& response);
+  void log();
   void on_written(error_code error);
   void produce();
   void on_piece(BodyPiece piece);

@@ -63,6 +63,11 @@ HttpResponse decided_response(const Pending& pending, const Decided& decided) {
                   std::to_string(decided.together) + (truncated ? " truncated" : "")};
 }
 
+void answer(const Pending& pending, const Decided& decided) {
+  observe(pending.desk, pending.call.request.id, decided);
+  pending.call.reply(decided_response(pending, decided));
+}
+
 // Everything that can be refused is refused before the request waits, so that a wrong request is
 // never told to come back later.
 Status admit(const std::shared_ptr<Pending>& pending) {
@@ -80,12 +85,11 @@ Status admit(const std::shared_ptr<Pending>& pending) {
     ADJ_TRY(PreparedPtr prepared, decider->prepare(std::move(request)));
     waiting.parts.push_back(std::move(prepared));
   }
+  // To print an answer takes less than to wake another thread for it.
   waiting.done = [pending](Decided decided) {
+    if (!pending->desk.observer_waits) return answer(*pending, decided);
     auto shared = std::make_shared<Decided>(std::move(decided));
-    pending->desk.pool.submit([pending, shared] {
-      observe(pending->desk, pending->call.request.id, *shared);
-      pending->call.reply(decided_response(*pending, *shared));
-    });
+    pending->desk.pool.submit([pending, shared] { answer(*pending, *shared); });
   };
   return desk.queue.submit(std::move(waiting));
 }

@@ -31,6 +31,7 @@ struct DecisionDesk {
   DeciderSource& source;
   RequestLimits limits;
   std::function<void(const DecisionRecord&)> observe;  // from any thread; may be empty
+  bool observer_waits = false;                         // for a disk: no pass should wait for it
   DecisionQueue queue;
   WorkPool pool;
 };

@@ -29,7 +29,7 @@ constexpr const char* kRequest =
 struct Service {
   explicit Service(DecisionQueueOptions options = {})
       : server(HttpServer::listen({.port = 0}).value()),
-        desk{source, {}, {}, DecisionQueue(options), WorkPool(2)} {
+        desk{.source = source, .limits = {}, .queue = DecisionQueue(options), .pool = WorkPool(2)} {
     server->start(route_to(make_routes(site)), {});
   }
   ~Service() {

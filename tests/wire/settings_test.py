@@ -223,6 +223,16 @@ class Settings(ServerTest):
                      f'adjudge_model_loaded{{model="{Path(OPTIONS.model).stem}"}} 1']:
             self.assertIn(line, metrics)
 
+    def test_no_stretch_of_a_timing_is_counted_twice(self):
+        server = self.served()
+        for words in (1, 300):
+            answer = self.ask(server, post(decision("word " * words)))
+            phases = {name: float(ms) for name, ms in
+                      re.findall(r"(\w+);dur=([0-9.]+)", answer.headers["server-timing"])}
+            total = phases.pop("total")
+            self.assertEqual(list(phases), ["parse", "queue", "compile", "evaluate", "read"])
+            self.assertLessEqual(sum(phases.values()), total + 0.0005 * (1 + len(phases)))  # rounded
+
     def test_metrics_count_each_pass_once(self):
         server = self.served()
         rows = json.dumps({"states": [f"text {i}" for i in range(50)],

@@ -59,8 +59,12 @@ Status serve_until_told(serve::HttpServer& server, serve::ModelShelf& shelf, Ser
     metrics.count(record);
     if (decisions) decisions->write(record);
   };
-  serve::DecisionDesk desk{shelf, flags.limits, observe, serve::DecisionQueue(flags.queue, hooks),
-                           serve::WorkPool(kPoolThreadCount)};
+  serve::DecisionDesk desk{.source = shelf,
+                           .limits = flags.limits,
+                           .observe = observe,
+                           .observer_waits = decisions != nullptr,
+                           .queue = serve::DecisionQueue(flags.queue, hooks),
+                           .pool = serve::WorkPool(kPoolThreadCount)};
   const serve::Site site{.desk = desk,
                          .systemone = flags.compat == "llama" ? kLlamaSystemOne : kSystemOne,
                          .cards = shelf.cards(),
