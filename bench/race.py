@@ -27,6 +27,9 @@ WORDS = ("order refund invoice parcel card payment address customer delivery win
          "contract offer meeting weather garden teacher bridge market engine winter silver paper orange").split()
 
 
+# Asked of ours before the rounds: room for kept states is found bit by bit, until it is full. The peers take theirs when
+# they start.
+WARM_REQUESTS = 32
 # Between two asks: the workers of whoever answered last may spin for a while.
 REST_SECONDS = 0.2
 
@@ -120,6 +123,11 @@ def ask_all(sides, body, times, keep, turn):
     return answers
 
 
+def warm_up(side, seed):
+    for turn in range(WARM_REQUESTS):
+        side.answer({"state": state_of(190, seed + 1_000_003 * (turn + 1)), "questions": one(seed)})
+
+
 def note_differences(sides, body, answers, times):
     ours = sides[0].probabilities(body, answers[sides[0].name])
     for side in sides[1:]:
@@ -142,6 +150,7 @@ def race_requests(flags):
     model = Model(flags.adjudge, flags.model)
     sides = make_sides(flags, model)
     try:
+        warm_up(sides[0], flags.seed)
         for name in flags.case or default_cases(model):
             times = {side.name: Times() for side in sides}
             for turn in range(flags.rounds + 1):  # the first warms everybody up

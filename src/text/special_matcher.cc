@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "text/unicode.h"
+
 namespace adjudge::text {
 namespace {
 
@@ -34,6 +36,7 @@ void SpecialMatcher::collect(const Vocabulary& vocabulary, const StripRules& rul
     const bool everywhere = type == TokenType::user_defined;
     if (!everywhere && type != TokenType::control && type != TokenType::unknown) continue;
     const std::string_view text = vocabulary.text(token);
+    if (repair(text)) continue;  // no UTF-8: it could only match within a text's characters
     const bool keeps_right = std::ranges::find(rules.unless, text) != rules.unless.end();
     candidates_.push_back({.text = text,
                            .token = token,

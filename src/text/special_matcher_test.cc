@@ -89,6 +89,14 @@ TEST_F(Specials, ControlTokensCountOnlyWithinOneStretch) {
   EXPECT_EQ(cut("..<u>", {}), "..|{<u>}");
 }
 
+TEST_F(Specials, ATokenThatIsNoUtf8CutsNoCharacter) {
+  fake_.add("\x96", TokenType::user_defined).add("b\xf0", TokenType::control);
+  fake_.add("<c>", TokenType::control);
+  open();
+  EXPECT_EQ(cut("\xf0\x9d\x9e\x96.b\xf0\x9d\x9e\x96.<c>"),
+            "\xf0\x9d\x9e\x96.b\xf0\x9d\x9e\x96.|{<c>}");
+}
+
 TEST_F(Specials, LengthGoesBeforePosition) {
   fake_.add("ab", TokenType::control).add("bcd", TokenType::control);
   open();
