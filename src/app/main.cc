@@ -5,6 +5,7 @@
 
 #include "app/command.h"
 #include "app/version.h"
+#include "base/os/heap.h"
 #include "base/os/standard_streams.h"
 #include "base/os/termination.h"
 
@@ -27,6 +28,7 @@ ExitStatus written(ExitStatus status) {
 int main(int argc, char** argv) {
   adjudge::occupy_standard_descriptors();
   adjudge::outlive_full_files();
+  adjudge::keep_freed_memory();
   std::ios::sync_with_stdio(false);  // lets `decide` see how many lines of its input are at hand
   CLI::App program{"adjudge: local decision models"};
   program.set_version_flag("--version", version_text());

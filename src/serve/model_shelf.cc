@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/os/heap.h"
 #include "base/size.h"
 #include "engine/runtime.h"
 #include "protocol/error_body.h"
@@ -188,6 +189,7 @@ bool ModelShelf::make_room(std::uint64_t& left_seen) {
     lock.unlock();
     if (oldest == nullptr) return false;
     oldest = nullptr;
+    give_back_freed_memory();
     ++left_count_;
   }
   left_seen = left_count_;
@@ -199,8 +201,10 @@ void ModelShelf::let_idle_leave() {
   std::unique_lock lock(mutex_);
   auto away = put_away();
   lock.unlock();
+  if (away.empty()) return;
   left_count_ += away.size();
   away.clear();
+  give_back_freed_memory();
 }
 
 std::uint64_t ModelShelf::await_leaving() {
