@@ -1,5 +1,5 @@
 // What the C library's heap does with freed memory. Left to itself it returns large arrays to the
-// system and finds, and clears, new pages for the next ones: a tenth of a request's time.
+// system, and new pages have to be found and cleared for the next ones.
 #pragma once
 
 namespace adjudge {
