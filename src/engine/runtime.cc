@@ -14,6 +14,18 @@ bool never_fits(const Error& error) { return error.faults.front().type == kNever
 
 // Who runs a job now, and who comes after: tickets, because a mutex is not fair.
 struct Runtime::Turns {
+  // One's turn, from when it comes until it is passed on, whichever way the job ends.
+  class Mine {
+   public:
+    explicit Mine(Turns& order) : order_(order) { order_.await(); }
+    ~Mine() { order_.pass_on(); }
+    Mine(const Mine&) = delete;
+    Mine& operator=(const Mine&) = delete;
+
+   private:
+    Turns& order_;
+  };
+
   void await() {
     std::unique_lock lock(mutex);
     const std::uint64_t ticket = next_ticket++;
@@ -100,9 +112,8 @@ Runtime::Turns& Runtime::turns() {
 void Runtime::run(FunctionRef<void()> job) {
   Turns& order = turns();
   if (order.is_mine()) return job();
-  order.await();
+  const Turns::Mine turn(order);
   job();
-  order.pass_on();
 }
 
 }  // namespace adjudge

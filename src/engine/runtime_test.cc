@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -22,6 +24,34 @@ TEST(Runtime, JobsOfManyCallersRunOneAtATime) {
   }
   callers.clear();
   EXPECT_EQ(counter, 400);
+}
+
+TEST(Runtime, WhoComesFirstIsServedFirst) {
+  Runtime runtime;
+  std::vector<int> served;
+  std::vector<std::jthread> callers;
+  auto first = [&] {
+    for (int i = 0; i < 8; ++i) {
+      callers.emplace_back([&, i] {
+        auto job = [&, i] { served.push_back(i); };
+        runtime.run(job);
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // it waits by then
+    }
+  };
+  runtime.run(first);
+  callers.clear();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
+}
+
+TEST(Runtime, AJobThatThrowsPassesItsTurnOn) {
+  Runtime runtime;
+  auto throws = [] { throw std::bad_alloc(); };
+  EXPECT_THROW(runtime.run(throws), std::bad_alloc);
+  bool ran = false;
+  auto job = [&] { ran = true; };
+  runtime.run(job);
+  EXPECT_TRUE(ran);
 }
 
 TEST(Runtime, AJobMayRunAnotherJob) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <thread>
 
@@ -78,6 +79,23 @@ TEST(Routes, HealthDoesNotWaitForAPass) {
   service.decider.await_begun(1);
   EXPECT_EQ(RawClient(service.port()).ask(get("/health")).body, R"({"status":"ok"})");
   EXPECT_EQ(RawClient(service.port()).ask(get("/v1/models")).status, 200);
+}
+
+TEST(Routes, ASlowObserverHoldsUpNoPass) {
+  Service service;
+  std::promise<void> written;
+  service.desk.observer_waits = true;
+  service.desk.observe = [disk = written.get_future().share()](const DecisionRecord&) {
+    disk.wait();
+  };
+  RawClient first(service.port()), second(service.port());
+  first.send(post("/v1/systemone", kRequest));
+  service.decider.await_passes(1);
+  second.send(post("/v1/systemone", kRequest));
+  service.decider.await_passes(2);
+  written.set_value();
+  EXPECT_EQ(first.receive().status, 200);
+  EXPECT_EQ(second.receive().status, 200);
 }
 
 TEST(Routes, AFullQueueSaysWhenToComeBackAndAWrongRequestIsStillToldSo) {

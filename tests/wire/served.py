@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+from pathlib import Path
 
 
 def arguments():
@@ -35,6 +36,14 @@ class Served:
 
     def connect(self):
         return Peer(self.port)
+
+    def resident_kib(self):
+        """None: it has ended."""
+        _, _, rest = Path(f"/proc/{self.process.pid}/status").read_text().partition("VmRSS:")
+        return int(rest.split()[0]) if rest else None
+
+    def descriptor_count(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def tell_to_end(self):
         self.process.send_signal(signal.SIGTERM)
