@@ -43,8 +43,9 @@ ModelShelf::ModelShelf(std::vector<ShelfEntry> entries, const ShelfOptions& opti
 ModelShelf::~ModelShelf() { thread_.request_stop(); }
 
 int ModelShelf::place_of(const std::string& model) const {
-  // Where there is one model, every name means it: clients come with names of their own.
-  return places_.size() == 1 ? 0 : find_card(cards_, model);
+  const int meant = find_card(cards_, model);
+  if (meant >= 0 || places_.size() > 1) return meant;
+  return options_.any_name || is_hosted_name(model) ? 0 : -1;
 }
 
 Result<std::shared_ptr<const Decider>> ModelShelf::find(const std::string& model) {

@@ -27,6 +27,7 @@ struct ShelfEntry {
 };
 
 struct ShelfOptions {
+  bool any_name = false;                         // where there is one model, every name means it
   std::chrono::milliseconds idle_timeout{0};     // zero: a model that fits stays
   bool warms_up = false;                         // every model, before the first request has it
   std::chrono::milliseconds retry_pause{5'000};  // of what should be there and cannot be loaded
@@ -41,7 +42,8 @@ class ModelShelf final : public DeciderSource {
   ModelShelf(std::vector<ShelfEntry> entries, const ShelfOptions& options);
   ~ModelShelf() override;
 
-  // A name that is not loaded begins to be, whether or not its caller stays.
+  // A name that is not loaded begins to be, whether or not its caller stays. Where there is one
+  // model, names that hosted services have mean it too.
   Result<std::shared_ptr<const Decider>> find(const std::string& model) override;
   // Whether every expected model is there, or was and can be had again.
   bool ready() const override;

@@ -118,10 +118,25 @@ TEST(ModelShelf, OtherNamesMeanTheirModelUnlessOneIsCalledSo) {
   EXPECT_NE(await(shelf, "c"), await(shelf, "b"));
 }
 
-TEST(ModelShelf, WhereThereIsOneModelEveryNameMeansIt) {
+TEST(ModelShelf, WhereThereIsOneModelNamesOfHostedServicesMeanIt) {
   Memory memory(1);
   ModelShelf shelf(entries(memory, {"a"}), {});
-  EXPECT_EQ(await(shelf, "gpt-6-luna"), await(shelf, "a"));
+  for (const char* name : {"gpt-6-luna", "jev-1.13", "typesafe/jev-1.13-20260917", "default"}) {
+    EXPECT_EQ(await(shelf, name), await(shelf, "a")) << name;
+  }
+  for (const char* name : {"b", "jev", "a-gpt-6", "gpt-6/b"}) {
+    const Loaded unknown = shelf.find(name);
+    ASSERT_FALSE(unknown.ok()) << name;
+    EXPECT_EQ(status_of(unknown.error()), 400);
+  }
+}
+
+TEST(ModelShelf, EveryNameMeansTheOneModelWhenAsked) {
+  Memory memory(2);
+  ModelShelf one(entries(memory, {"a"}), {.any_name = true});
+  EXPECT_EQ(await(one, "whatever"), await(one, "a"));
+  ModelShelf two(entries(memory, {"a", "b"}), {.any_name = true});
+  EXPECT_FALSE(two.find("whatever").ok());
 }
 
 TEST(ModelShelf, TheLeastRecentlyUsedMakesRoom) {

@@ -97,6 +97,11 @@ int find_card(std::span<const ModelCard> cards, std::string_view name) {
   return found == cards.end() ? -1 : static_cast<int>(found - cards.begin());
 }
 
+bool is_hosted_name(std::string_view name) {
+  name.remove_prefix(name.rfind('/') + 1);  // of a vendor, where there is one
+  return name.starts_with("jev-") || name.starts_with("gpt-") || name == "default";
+}
+
 std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits) {
   std::vector<Value> data, models;
   for (const ModelCard& card : cards) {

@@ -36,6 +36,10 @@ struct ModelCard {
 // ask for when nobody told them one, mean the first.
 int find_card(std::span<const ModelCard> cards, std::string_view name);
 
+// Whether a hosted service has models of such names, as "jev-1.13", "typesafe/jev-latest",
+// "gpt-6-luna" or "default": clients that were written for one come with them.
+bool is_hosted_name(std::string_view name);
+
 std::string print_models_page(std::span<const ModelCard> cards, const RequestLimits& limits);
 
 }  // namespace adjudge::serve

@@ -41,21 +41,20 @@ class Clients(unittest.TestCase):
         self.addCleanup(server.end)
         return f"http://127.0.0.1:{server.port}"
 
-    def conforms(self, url, *flags):
+    def conforms(self, url, should_count, *flags):
         with tempfile.NamedTemporaryFile(suffix=".json") as file:
             run = subprocess.run([tool("jevcompat"), "test", url, "--json", file.name, *flags],
                                  capture_output=True, text=True, timeout=300)
             self.assertEqual(run.returncode, 0, run.stdout[-3000:])
-            failed = [line for line in run.stdout.splitlines() if "\u2717" in line]
-            self.assertEqual(failed, [])
+            self.assertIn(f"MUST 32/32, SHOULD {should_count}/{should_count}", run.stdout)
 
     def test_jevcompat_finds_nothing_on_any_family(self):
         for model in models():
             with self.subTest(model.stem):
-                self.conforms(self.served(*flags_of(model), model=model))
+                self.conforms(self.served(*flags_of(model), model=model), 13)
 
     def test_jevcompat_finds_nothing_with_a_key(self):
-        self.conforms(self.served("--api-key", KEY), "--key", KEY)
+        self.conforms(self.served("--api-key", KEY), 15, "--key", KEY)
 
     def test_jevbench_sees_no_question_change_in_company(self):
         for model in models():
@@ -77,6 +76,8 @@ class Clients(unittest.TestCase):
         for operations in document["paths"].values():
             for operation in operations.values():
                 operation.pop("parameters", None)  # a deadline is met or not, as it comes
+        for name in ("Request", "Batch", "OpenAIDecisions", "SGLangDecisions"):
+            document["components"]["schemas"][name]["properties"]["model"]["enum"] = ["jev-latest"]
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "openapi.json").write_text(json.dumps(document))
             run = subprocess.run(

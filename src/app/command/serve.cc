@@ -95,6 +95,7 @@ Status prepare(ServerFlags& flags) {
   ADJ_TRY(flags.access.keys, read_keys(flags.keys));
   flags.http.public_allowed = flags.http.public_allowed || !flags.access.keys.empty();
   flags.http.body_bytes_max = flags.limits.json.bytes_max;
+  flags.shelf.any_name = flags.compat == "llama";  // that server looks at no name
   return flags.model.configure_runtime();
 }
 
