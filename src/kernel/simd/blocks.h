@@ -262,13 +262,8 @@ struct BlockTile {
     using Floats = typename V::Floats;
     constexpr int kWords = kBlockInputs / 4 / kParts;
     constexpr int kVectors = V::kBlockVectors;
-    Floats sums[kRowCount][kVectors];
-    for (int row = 0; row < kRowCount; ++row) {
-      const float* from = out + static_cast<std::size_t>(row) * out_stride;
-      for (int j = 0; j < kVectors; ++j) {
-        sums[row][j] = accumulate ? V::load(from + j * V::kCount) : V::zero();
-      }
-    }
+    Sums<kRowCount> sums;
+    start(sums, out, out_stride, accumulate);
     for (int block = 0; block < block_count; ++block, ++x) {
       for (int part = 0; part < kParts; ++part, panel.scales += kPanelColumns) {
         typename V::Dots dots[kRowCount][kVectors];
@@ -297,9 +292,29 @@ struct BlockTile {
         panel.offsets += kPanelColumns;
       }
     }
-    for (int row = 0; row < kRowCount; ++row) {
-      float* to = out + static_cast<std::size_t>(row) * out_stride;
-      for (int j = 0; j < kVectors; ++j) V::store(to + j * V::kCount, sums[row][j]);
+    put(sums, out, out_stride);
+  }
+
+ private:
+  template <int kRowCount>
+  using Sums = typename V::Floats[kRowCount][V::kBlockVectors];
+
+  // Neither of the two is a loop: indexed by one, g++ 12 would keep the sums in memory too.
+  template <int kRowCount, int kIndex = 0>
+  static void start(Sums<kRowCount>& sums, const float* out, std::size_t out_stride, bool given) {
+    constexpr int kRow = kIndex / V::kBlockVectors, kVector = kIndex % V::kBlockVectors;
+    sums[kRow][kVector] =
+        given ? V::load(out + kRow * out_stride + kVector * V::kCount) : V::zero();
+    if constexpr (kIndex + 1 < kRowCount * V::kBlockVectors) {
+      start<kRowCount, kIndex + 1>(sums, out, out_stride, given);
+    }
+  }
+  template <int kRowCount, int kIndex = 0>
+  static void put(const Sums<kRowCount>& sums, float* out, std::size_t out_stride) {
+    constexpr int kRow = kIndex / V::kBlockVectors, kVector = kIndex % V::kBlockVectors;
+    V::store(out + kRow * out_stride + kVector * V::kCount, sums[kRow][kVector]);
+    if constexpr (kIndex + 1 < kRowCount * V::kBlockVectors) {
+      put<kRowCount, kIndex + 1>(sums, out, out_stride);
     }
   }
 };
