@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <vector>
 
 namespace adjudge {
 
@@ -16,11 +18,22 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// The processors of a processor's core, as the kernel lists them: "3" or "3,11".
+std::string siblings_of(int cpu) {
+  const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+  const std::string siblings = read_text(folder + "core_cpus_list");
+  return siblings.empty() ? read_text(folder + "thread_siblings_list") : siblings;
+}
+
 int affinity_count() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
+  std::vector<std::string> siblings;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) siblings.push_back(siblings_of(cpu));
+  }
+  return std::max(1, core_count(siblings));
 }
 
 // The tightest quota of this process's group and the groups above it (cgroup v2: the line "0::/a/b"
@@ -46,6 +59,19 @@ int quota_v1() {
 }
 
 }  // namespace
+
+int core_count(std::span<const std::string> siblings) {
+  std::set<std::string> cores;
+  int alone = 0;
+  for (const std::string& list : siblings) {
+    if (list.empty()) {
+      ++alone;
+    } else {
+      cores.insert(list);
+    }
+  }
+  return static_cast<int>(cores.size()) + alone;
+}
 
 int cpus_of_quota(std::string_view cpu_max) {
   const std::string text(cpu_max);

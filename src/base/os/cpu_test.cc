@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <string>
+#include <vector>
+
 namespace adjudge {
 namespace {
 
@@ -14,6 +17,15 @@ TEST(Cpu, ReadsQuotasAsTheKernelWritesThem) {
   EXPECT_EQ(cpus_of_quota("200000 100000\n"), 2);
   EXPECT_EQ(cpus_of_quota("150000 100000"), 2);
   EXPECT_EQ(cpus_of_quota("1000 100000"), 1);
+}
+
+TEST(Cpu, HardwareThreadsOfOneCoreCountOnce) {
+  const auto count = [](std::vector<std::string> siblings) { return core_count(siblings); };
+  EXPECT_EQ(count({"0,4\n", "1,5\n", "0,4\n", "1,5\n"}), 2);
+  EXPECT_EQ(count({"0-1\n", "0-1\n", "2-3\n"}), 2);
+  EXPECT_EQ(count({"0\n", "1\n"}), 2);
+  EXPECT_EQ(count({"", ""}), 2);
+  EXPECT_EQ(count({}), 0);
 }
 
 TEST(Cpu, CountsOnlyProcessorsOfTheAffinityMask) {
