@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::uint64_t kHashBegin = 0xCBF29CE484222325u;
 
+// The cache over this is the most that one entry takes: a very long prompt would otherwise take
+// everybody else's beginnings away, and the next such prompt would do it again.
+constexpr std::size_t kLargestEntryDivisor = 2;
+
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
   return hash ^ (hash >> 29);
@@ -194,7 +198,7 @@ SnapshotCache::Place SnapshotCache::look_up(Owner owner, std::uint64_t hash,
 }
 
 bool SnapshotCache::make_room(std::size_t bytes) {
-  if (bytes > bytes_max_) return false;
+  if (bytes > bytes_max_ / kLargestEntryDivisor) return false;
   while (counts_.bytes > bytes_max_ - bytes) {
     if (!evict_least_recent()) return false;
   }

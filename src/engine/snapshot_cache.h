@@ -54,9 +54,10 @@ class SnapshotCache {
   std::shared_ptr<const Memory> find(Owner owner, const Beginning& beginning);
   void count_hit();
   void count_miss();
-  // Keeps a memory if there is room once others are gone, and says whether. Its parent, at the end
-  // of the first `parent_length` tokens, has to be kept already: bytes that nobody counts must not
-  // live on.
+  // Keeps a memory if there is room once others are gone, and says whether. One that takes more
+  // than half of the cache is not kept, and nothing goes for it. Its parent, at the end of the
+  // first `parent_length` tokens, has to be kept already: bytes that nobody counts must not live
+  // on.
   bool keep(Owner owner, const Beginning& beginning, std::shared_ptr<const Memory> memory,
             int parent_length, const Memory* parent);
 

@@ -95,6 +95,19 @@ TEST_F(SnapshotCacheTest, AForgottenOwnerLeavesNothing) {
   EXPECT_EQ(budget_.bytes_taken(), 0u);
 }
 
+TEST_F(SnapshotCacheTest, NoneTakesMoreThanHalfOfTheCacheFromTheOthers) {
+  for (const Token token : {1, 2, 3}) keep(prompt_of({token, token}), 1);
+  const std::size_t half = cache_.counts().bytes_max / 2;
+  const Prompt prompt = prompt_of({4, 4});
+  EXPECT_FALSE(cache_.keep(owner_, {prompt, 1}, std::make_shared<StoredBytes>(half), 0, nullptr));
+  EXPECT_EQ(cache_.counts().count, 3u);
+  EXPECT_EQ(cache_.counts().evictions, 0u);
+  constexpr std::size_t kEntryItself = 1'000;  // more than an entry takes beside its memory
+  EXPECT_TRUE(cache_.keep(owner_, {prompt, 1}, std::make_shared<StoredBytes>(half - kEntryItself),
+                          0, nullptr));
+  EXPECT_GT(cache_.counts().evictions, 0u);
+}
+
 TEST_F(SnapshotCacheTest, StaysWithinTheBudgetOfTheProcess) {
   budget_.set_bytes_max(2 * kLarge + 1'000);
   for (const Token token : {1, 2, 3}) keep(prompt_of({token, token}), 1);
