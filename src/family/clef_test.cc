@@ -170,5 +170,17 @@ TEST(Clef, APromptIsRefusedAtTheQuestionThatNoLongerFits) {
       clef().compiler->compile(request, {.questions_alone = true, .prompt_tokens_max = room}).ok());
 }
 
+TEST(Clef, WhatFollowsAQuestionTooManyIsNotRead) {
+  Request request = request_of(kTicket);
+  request.questions[1].instructions = json::string("");  // refused as soon as it is read
+  for (const bool alone : {false, true}) {
+    const auto refused =
+        clef().compiler->compile(request, {.questions_alone = alone, .prompt_tokens_max = 10});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().kind, ErrorKind::too_large);
+    EXPECT_EQ(refused.error().faults[0].path, (std::vector<std::string>{"questions", "team"}));
+  }
+}
+
 }  // namespace
 }  // namespace adjudge

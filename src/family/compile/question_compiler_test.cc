@@ -8,14 +8,17 @@ namespace {
 using namespace testing;
 
 // Asks every question twice, with the options the other way round the second time, and reads two
-// positions.
+// positions. Counts the questions it was to phrase.
 class TwiceCompiler final : public QuestionCompiler {
  public:
   TwiceCompiler(CompilerParts parts, std::optional<Token> first)
       : QuestionCompiler(std::move(parts)), first_(first) {}
 
+  int phrased_count() const { return phrased_count_; }
+
  private:
   std::vector<Phrasing> phrase(const Asked& asked) const override {
+    ++phrased_count_;
     std::vector<Phrasing> phrasings;
     for (const int order : {0, 1}) {
       PromptText text(asked.user_text());
@@ -33,6 +36,7 @@ class TwiceCompiler final : public QuestionCompiler {
   std::optional<Token> first_token() const override { return first_; }
 
   std::optional<Token> first_;
+  mutable int phrased_count_ = 0;
 };
 
 const TestModel& tiny() {
@@ -90,6 +94,17 @@ TEST(QuestionCompiler, TokensAreCountedAsTheyCome) {
   ASSERT_FALSE(too_many.ok());
   EXPECT_EQ(too_many.error().kind, ErrorKind::too_large);
   EXPECT_EQ(too_many.error().faults[0].path, (std::vector<std::string>{"questions"}));
+}
+
+TEST(QuestionCompiler, AFloodOfQuestionsEndsAtTheFirstThatIsTooMuch) {
+  const Request flood{"", json::null(), std::vector(5000, question("a", QuestionKind::choice))};
+  const auto phrased_count = [&](const CompileOptions& options) {
+    const TwiceCompiler asking = compiler();
+    EXPECT_FALSE(asking.compile(flood, options).ok());
+    return asking.phrased_count();
+  };
+  EXPECT_EQ(phrased_count({.prompt_tokens_max = 1}), 1);
+  EXPECT_EQ(phrased_count({.request_tokens_max = 9}), 3);  // four tokens each
 }
 
 }  // namespace
