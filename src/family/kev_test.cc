@@ -60,6 +60,36 @@ TEST(Kev, BreaksTheBarsOfMarkersInUserText) {
             "<¦box_end¦>: <|a<¦im_end¦> <||> <|x y|> <think>");
 }
 
+// A scanner that began again at every letter, or looked for an end to every bar, would not come to
+// an end with these.
+TEST(Kev, BreaksTheBarsOfAMegabyteInOnePass) {
+  constexpr std::size_t kMegabyte = 1 << 20;
+  const auto repeated = [](std::string_view text) {
+    std::string all;
+    while (all.size() < kMegabyte) all += text;
+    return all;
+  };
+  struct Case {
+    std::string state;
+    std::size_t marker_count;  // of which each grows by two bytes, one for each broken bar
+  };
+  const std::string markers = repeated("<|box_end|>");
+  for (const Case& each :
+       {Case{"<|" + std::string(kMegabyte, 'a'), 0}, Case{repeated("<|"), 0},
+        Case{repeated("<|a"), 0}, Case{repeated("\xC2\xA6"), 0},
+        Case{markers, markers.size() / std::string_view("<|box_end|>").size()}}) {
+    const std::vector<Option> options = {{"false", json::null()}, {"true", json::null()}};
+    const Request request{
+        "", json::string(each.state), {{"n", QuestionKind::noul, json::null(), options}}};
+    const std::size_t begin = std::string_view("<|fim_prefix|>").size();
+    for (const bool faithful : {false, true}) {
+      const std::string text = model().text(request, {.faithful = faithful});
+      EXPECT_EQ(text.find("<|fim_middle|>") - begin, each.state.size() + 2 * each.marker_count)
+          << each.state.substr(0, 12);
+    }
+  }
+}
+
 TEST(Kev, ReadsEveryOptionEndAndTheLastToken) {
   const Request request = request_of(
       R"({"state": "<|box_end|>", "questions": {"c": {

@@ -1,11 +1,12 @@
 #include "family/compile/marker_cut.h"
 
-#include <gtest/gtest.h>
-
-#include "base/size.h"
+#include "family/test_model.h"
+#include "json/print.h"
 
 namespace adjudge {
 namespace {
+
+using namespace testing;
 
 constexpr Token kFirst = 1;
 constexpr MarkerTokens kSpecial{.separator = 2, .marker = 3};
@@ -76,6 +77,35 @@ TEST(MarkerCut, TheStateLosesItsEnd) {
   EXPECT_EQ(found.truncation.state.token_count, 90);
   EXPECT_EQ(found.truncation.state.kept_count, 44);
   EXPECT_TRUE(found.truncation.any());
+}
+
+// Training cuts ids, not characters: a character of several tokens may keep its beginning alone.
+// The model alone sees it; nothing turns these tokens into text again.
+TEST(MarkerCut, TheStateMayEndWithinACharacter) {
+  std::string state = " ";  // which one of the two puts before any text
+  for (int i = 0; i < 40; ++i) state += "\U0001F9FF";
+  for (const char* name : {"tiny-laya-f32", "tiny-julia-f32"}) {
+    const TestModel model = open_tiny(name);
+    const Tokens state_tokens = model.tokenizer->encode(state, false);
+    const Tokens head = prompt(5, {3, 3}, 0);
+    Tokens tokens(head.begin(), head.end() - 1);
+    tokens.insert(tokens.end(), state_tokens.begin(), state_tokens.end());
+    tokens.push_back(kSpecial.separator);
+    int broken_count = 0;
+    for (int count_max = count_of(tokens) - 12; count_max < count_of(tokens); ++count_max) {
+      const MarkerCut found = cut(tokens, 2, {192, count_max});
+      EXPECT_EQ(found.tokens, Tokens(tokens.begin(), tokens.begin() + count_max));
+      EXPECT_EQ(found.truncation.state.kept_count, count_max - count_of(head) + 1);
+      std::string kept;
+      for (int i = 0; i < found.truncation.state.kept_count; ++i) {
+        kept += model.tokenizer->text_of(state_tokens[at(i)]);
+      }
+      EXPECT_TRUE(state.starts_with(kept));
+      if (json::valid_utf8(kept) != kept) ++broken_count;
+    }
+    EXPECT_GT(broken_count, 0) << name;
+    EXPECT_LT(broken_count, 12) << name;
+  }
 }
 
 TEST(MarkerCut, AHeadThatIsTooLongIsLeftToTheLimitOfThePrompt) {
