@@ -49,6 +49,22 @@ TEST(Chat, AsksANoulByYesAndNo) {
             "Answer yes or no.");
 }
 
+TEST(Chat, WithoutInstructionsAQuestionIsAskedInNeutralWords) {
+  const auto asked = [](const std::string& rest) {
+    const std::string turn =
+        user_turn(R"({"state": "x", "questions": {"q": {"type": )" + rest + "}}}");
+    const std::string before = "Text:\nx\n\n";
+    return turn.substr(before.size(), turn.find('\n', before.size()) - before.size());
+  };
+  EXPECT_EQ(asked(R"("choice", "criteria": {"a": null, "b": null})"),
+            "Question: Which option fits best?");
+  EXPECT_EQ(asked(R"("score", "instructions": "", "criteria": ["low", "high"])"),
+            "Question: Which level fits best? Pick the level that fits best, from lowest to "
+            "highest.");
+  EXPECT_EQ(asked(R"("noul", "instructions": null, "criteria": {"true": "a"})"),
+            "Question: Is it true?");
+}
+
 TEST(Chat, QuestionsOfOneStateBeginAlike) {
   const Compiled compiled = model().compile(request_of(
       R"({"state": "a long state that several questions share", "questions": {
