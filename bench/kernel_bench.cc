@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "nn/attention.h"
 #include "nn/delta_rule.h"
 #include "nn/fake_weights.h"
+#ifdef ADJ_ONEDNN
+#include "onednn_bench.h"
+#endif
 
 namespace adjudge {
 namespace {
@@ -27,6 +31,10 @@ void count_flops(benchmark::State& state, double flops) {
   state.counters["flop/s"] =
       Counter(flops * static_cast<double>(state.iterations()), Counter::kIsRate);
 }
+
+// Of whole products.
+constexpr std::array kWidths = {1024, 2048, 8960};
+constexpr std::array kRowCounts = {25, 128, 265};
 
 struct MatrixCase {
   gguf::DType type;
@@ -241,9 +249,8 @@ void add_level(const std::string& level, const kernel::Table& table) {
   }
   for (const DType type : {DType::bf16, DType::q8_0, DType::q4_K, DType::q6_K}) {
     for (const Precision precision : {Precision::f32, Precision::bf16, Precision::automatic}) {
-      for (const int width : {1024, 2048, 8960 / 256 * 256}) {
-        for (const int rows : {25, 128, 265})
-          add_matrix(level, table, {type, precision, width, rows});
+      for (const int width : kWidths) {
+        for (const int rows : kRowCounts) add_matrix(level, table, {type, precision, width, rows});
       }
     }
   }
@@ -262,6 +269,9 @@ int main(int argc, char** argv) {
   for (int i = 0; i < levels.count; ++i) {
     add_level(levels.names[i], kernel::make_table(levels.names[i]));
   }
+#ifdef ADJ_ONEDNN
+  add_onednn(kWidths, kRowCounts);
+#endif
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
 }
