@@ -14,7 +14,7 @@ NOUL = {"type": "noul", "instructions": "Late?"}
 class Dialects(unittest.TestCase):
     def served(self, model, *flags):
         server = Served(OPTIONS.program, str(Path(OPTIONS.model).parent / f"{model}.gguf"), *flags)
-        self.addCleanup(server.end)
+        self.addCleanup(lambda: server.process.poll() is None and server.end())
         return server
 
     def ask(self, server, body, path="/v1/systemone"):
@@ -37,6 +37,23 @@ class Dialects(unittest.TestCase):
         self.assertEqual(answer.status, 422)
         self.assertEqual(answer.json()["detail"][0]["loc"], ["body", "x_label_mass"])
         self.assertEqual(answer.json()["detail"][0]["type"], "not_supported")
+
+    def test_a_model_without_temperatures_is_told_to_be_uncalibrated(self):
+        note = "no temperature is stored with this model; 1 is used"
+        for model, calibrated in [("tiny-nimble-f32", False), ("tiny-lev-f32", True)]:
+            server = self.served(model)
+            for _ in range(2):
+                with server.connect() as peer:
+                    meta = peer.ask(request("GET", "/v1/models")).json()["data"][0]["meta"]
+                self.assertIs(meta["calibrated"], calibrated)
+                self.assertEqual(bool(meta["temperatures"]), calibrated)
+                self.assertEqual(meta["notes"], [] if calibrated else [note])
+                answer = self.ask(server, {"state": "s", "questions": {"n": NOUL}})
+                self.assertEqual(answer.status, 200)
+            self.assertEqual(server.end(), 0)
+            warned = [line for line in server.logged.splitlines() if " warning " in line]
+            self.assertEqual([line.partition(" warning ")[2] for line in warned],
+                             [] if calibrated else [f"{model}: {note}"])
 
     def test_sglangs_answers_carry_a_label_mass_only_where_there_is_one(self):
         body = {"input": "s", "questions": [{"id": "y", "type": "yes_no", "question": "?"}]}
