@@ -129,6 +129,21 @@ class Faults(unittest.TestCase):
         self.assertEqual(answer.status, 408)
         self.assertLess(time.monotonic() - begin, 30)
 
+    def test_bodies_sent_by_half_hold_up_nobody(self):
+        body = decision("some text")
+        half = len(body) // 2
+        peers = [self.server.connect() for _ in range(2 * self.server.thread_count())]
+        for peer in peers:
+            self.addCleanup(peer.leave)
+            peer.send(post(body)[:-half])
+        time.sleep(0.2)  # they are being waited for
+        begin = time.monotonic()
+        self.assertEqual(self.ask(post(body)).status, 200)
+        self.assertEqual(self.ask(request("GET", "/health")).status, 200)
+        self.assertLess(time.monotonic() - begin, 2)
+        for peer in peers:
+            self.assertEqual(peer.ask(body[-half:]).status, 200)
+
     def test_company_does_not_change_an_answer(self):
         states = [f"text number {i} " * (1 + i % 5) for i in range(40)]
         alone = [self.ask(post(decision(state))).body for state in states]
@@ -370,6 +385,27 @@ class Limits(unittest.TestCase):
             time.sleep(0.2)
             self.assertEqual(self.ask(server, post(decision("x" * 5000))).status, 503)
         self.assertEqual(self.ask(server, post(decision("x"))).status, 200)
+
+    def test_questions_are_counted_before_anything_is_made_of_them(self):
+        def milliseconds(answer):
+            return float(answer.headers["server-timing"].rpartition("total;dur=")[2])
+
+        def ask_questions(server, count):
+            questions = {f"q{i}": {"type": "noul", "instructions": "late?"} for i in range(count)}
+            return self.ask(server, post(decision("some text", **questions)))
+
+        server = self.served("--snapshot-cache", "0")
+        most = 4096
+        refused = [ask_questions(server, 10_000) for _ in range(3)]
+        for answer in refused:
+            self.assertEqual(answer.status, 413)
+            self.assertEqual(answer.json()["detail"], {
+                "error_type": "too_long", "message": f"questions: 10000 questions, at most {most}"})
+            self.assertNotIn("retry-after", answer.headers)
+        self.assertEqual(ask_questions(server, most + 1).status, 413)
+        answered = ask_questions(server, most)
+        self.assertEqual(answered.status, 200)
+        self.assertLess(min(map(milliseconds, refused)), milliseconds(answered) / 2)
 
     def test_requests_that_wait(self):
         statuses = self.ask_at_once(self.served("--queue-requests", "2"), 40)

@@ -23,8 +23,8 @@ class Served:
     def __init__(self, program, model, *flags, environment=(), port=0, log=None):
         self.log = log or tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [program, "serve", "--model", model, "--port", str(port), "--threads", "1",
-             "--precision", "f32", *flags],
+            [program, "serve", "--model", model, "--port", str(port), "--precision", "f32",
+             *([] if "--threads" in flags else ["--threads", "1"]), *flags],
             stdout=subprocess.PIPE, stderr=self.log, text=True,
             env={**os.environ, **dict(environment)})
         line = self.process.stdout.readline()
@@ -39,7 +39,14 @@ class Served:
 
     def resident_kib(self):
         """None: it has ended."""
-        _, _, rest = Path(f"/proc/{self.process.pid}/status").read_text().partition("VmRSS:")
+        return self.status_number("VmRSS")
+
+    def thread_count(self):
+        """None: it has ended."""
+        return self.status_number("Threads")
+
+    def status_number(self, name):
+        _, _, rest = Path(f"/proc/{self.process.pid}/status").read_text().partition(f"\n{name}:")
         return int(rest.split()[0]) if rest else None
 
     def descriptor_count(self):
