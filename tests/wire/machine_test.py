@@ -175,7 +175,10 @@ class Machine(unittest.TestCase):
             self.assertEqual(answer.status, 500)
             self.assertEqual(answer.json()["detail"]["error_type"], "bad_model")
             self.assertIn("weights are damaged", answer.json()["detail"]["message"])
+            self.assertNotIn(str(self.folder), answer.body.decode())
             self.assertEqual(self.ask(server, request("GET", "/health")).status, 200)
+            self.assertIn('\nadjudge_decisions_total{outcome="failed"} 1\n',
+                          self.ask(server, request("GET", "/metrics")).body.decode())
             self.assertEqual(server.end(), 0)
 
     def test_a_name_that_is_not_utf8_is_shown_all_the_same(self):

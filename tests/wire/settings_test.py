@@ -32,9 +32,28 @@ class ServerTest(unittest.TestCase):
         self.addCleanup(lambda: server.process.poll() is None and server.end())
         return server
 
+    def model_called(self, name):
+        return str(Path(OPTIONS.model).parent / f"{name}.gguf")
+
     def ask(self, server, data):
         with server.connect() as peer:
             return peer.ask(data)
+
+    def metrics(self, server):
+        """From a series, its labels included, to its value."""
+        lines = self.ask(server, get("/metrics")).body.decode().splitlines()
+        return dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+
+    def wait_for_metrics(self, server, expected):
+        """They may come to it just after an answer. None: there is no such series."""
+        for _ in range(1000):
+            metrics = self.metrics(server)
+            found = {name: metrics.get(name) for name in expected}
+            if found == expected:
+                break
+            time.sleep(0.01)
+        self.assertEqual(found, expected)
+        return metrics
 
     def run_serve(self, *flags):
         return subprocess.run([OPTIONS.program, "serve", "--model", OPTIONS.model, *flags],
@@ -219,9 +238,60 @@ class Settings(ServerTest):
         metrics = answer.body.decode()
         for line in ['adjudge_http_requests_total{route="/v1/systemone",status="200"} 1',
                      'adjudge_http_requests_total{route="/v1/systemone",status="422"} 1',
+                     'adjudge_http_request_duration_seconds_count 2',
                      'adjudge_questions_total{kind="noul"} 1',
+                     'adjudge_decisions_total{outcome="answered"} 1',
                      f'adjudge_model_loaded{{model="{Path(OPTIONS.model).stem}"}} 1']:
-            self.assertIn(line, metrics)
+            self.assertIn(f"\n{line}\n", metrics)
+
+    def test_metrics_say_which_models_there_are(self):
+        server = self.served("--model", self.model_called("tiny-kev-f32"))
+        metrics = self.metrics(server)
+        entries = self.ask(server, get("/v1/models")).json()["data"]
+        self.assertEqual(len(entries), 2)
+        for entry in entries:
+            told = {name: entry["meta"][name] for name in
+                    ("backbone", "family", "fingerprint", "precision")}
+            labels = ",".join(f'{name}="{value}"'
+                              for name, value in sorted({**told, "model": entry["id"]}.items()))
+            self.assertEqual(metrics.get(f"adjudge_model_info{{{labels}}}"), "1", metrics)
+
+    def test_metrics_tell_who_waits_who_is_refused_and_who_left(self):
+        server = self.served("--queue-requests", "1", "--snapshot-cache", "0")
+        with server.connect() as long, server.connect() as waiting:
+            long.send(post(decision("word " * 12000)))
+            self.wait_for_metrics(server, {"llamacpp:requests_processing": "1"})
+            waiting.send(post(decision("text")))
+            load = self.wait_for_metrics(server, {"llamacpp:requests_deferred": "1"})
+            for status, body in [(429, decision("text")), (413, decision("word " * 40000)),
+                                 (422, "{")]:
+                self.assertEqual(self.ask(server, post(body)).status, status)
+            long.leave()
+            answer = waiting.receive()
+        self.assertEqual(load["adjudge_queue_tokens"], str(answer.json()["usage"]["input_tokens"]))
+        route = 'adjudge_http_requests_total{route="/v1/systemone",status="%d"}'
+        self.wait_for_metrics(server, {
+            **{route % status: "1" for status in (200, 413, 422, 429, 499)},
+            "llamacpp:decision_requests_refused_total": "1",  # by the queue, not for their size
+            'adjudge_decisions_total{outcome="answered"}': "1",
+            'adjudge_decisions_total{outcome="cancelled"}': "1",
+            'adjudge_decisions_total{outcome="failed"}': None,
+            "adjudge_queue_wait_seconds_count": "2",
+            "adjudge_queue_tokens": "0"})
+
+    def test_metrics_count_what_is_kept_found_and_let_go(self):
+        server = self.served("--snapshot-cache", "2MB")  # room for three
+        for state in "abcd":
+            for instructions in ("first?", "second?"):
+                question = {"type": "noul", "instructions": instructions}
+                asked = decision(f"text {state} " * 60, q=question)
+                self.assertEqual(self.ask(server, post(asked)).status, 200)
+        metrics = self.wait_for_metrics(server, {"adjudge_snapshot_misses_total": "4",
+                                                 "adjudge_snapshot_hits_total": "4",
+                                                 "adjudge_snapshot_evictions_total": "1",
+                                                 "adjudge_snapshots": "3",
+                                                 "adjudge_snapshot_bytes_max": str(2 << 20)})
+        self.assertTrue(0 < float(metrics["adjudge_snapshot_bytes"]) <= 2 << 20, metrics)
 
     def test_no_stretch_of_a_timing_is_counted_twice(self):
         server = self.served()
@@ -241,12 +311,8 @@ class Settings(ServerTest):
             peer.send(post(rows, path="/v1/systemone/batch"))
             peer.receive_chunked()
             self.assertEqual(peer.ask(post(decision("s"))).status, 200)
-            for _ in range(1000):  # the queue counts a pass when it is over, just after its answers
-                counted = dict(line.rsplit(" ", 1) for line in
-                               peer.ask(get("/metrics")).body.decode().splitlines() if line[0] != "#")
-                if counted["llamacpp:requests_processing"] == "0":
-                    break
-                time.sleep(0.01)
+        # The queue counts a pass when it is over, just after its answers.
+        counted = self.wait_for_metrics(server, {"llamacpp:requests_processing": "0"})
         self.assertEqual(counted["adjudge_pass_requests_sum"], "51")
         self.assertEqual(counted["adjudge_pass_requests_count"], counted["llamacpp:n_decode_total"])
 
@@ -289,9 +355,6 @@ class Settings(ServerTest):
 class Flags(ServerTest):
     """Every flag of the server changes what it should."""
 
-    def model_called(self, name):
-        return str(Path(OPTIONS.model).parent / f"{name}.gguf")
-
     def served_model(self, name, *flags):
         server = Served(OPTIONS.program, self.model_called(name), *flags)
         self.addCleanup(lambda: server.process.poll() is None and server.end())
@@ -315,8 +378,11 @@ class Flags(ServerTest):
 
     def test_what_training_cut_is_told_or_refused(self):
         body = decision("text", q={"type": "choice", "criteria": {"a": "word " * 300, "b": None}})
-        told = self.ask(self.served_model("tiny-laya-f32", "--on-truncation", "report"), post(body))
+        server = self.served_model("tiny-laya-f32", "--on-truncation", "report")
+        told = self.ask(server, post(body))
         self.assertEqual((told.status, told.headers["x-truncated"]), (200, "true"))
+        self.assertEqual(self.ask(server, post(decision("text"))).status, 200)
+        self.wait_for_metrics(server, {"adjudge_truncated_total": "1"})
         refused = self.ask(self.served_model("tiny-laya-f32", "--on-truncation", "refuse"), post(body))
         self.assertEqual(refused.status, 422)
         self.assertEqual(refused.json()["detail"][0]["type"], "truncated")
@@ -353,6 +419,14 @@ class Flags(ServerTest):
         meta = self.ask(self.served(), get("/v1/models")).json()["data"][0]["meta"]
         self.assertTrue(meta["precision"].startswith("f32"), meta)  # as served.py asks for
         self.assertEqual(self.run_serve("--precision", "f8").returncode, 2)
+
+    def test_as_many_threads_work_as_asked_for(self):
+        def threads(count):
+            server = self.served("--threads", str(count))
+            self.assertEqual(self.ask(server, post(decision("s"))).status, 200)
+            return server.thread_count()
+
+        self.assertEqual(threads(3) - threads(1), 2)
 
     def test_memory_that_does_not_suffice_is_named(self):
         refused = self.run_serve("--memory", "1KB")
@@ -402,7 +476,7 @@ class Flags(ServerTest):
         flags = set(re.findall(r"^ +(--[a-z][a-z-]+)", shown.stdout, re.MULTILINE))
         flags |= set(re.findall(r"^ +-\w,(--[a-z][a-z-]+)", shown.stdout, re.MULTILINE))
         self.assertIn("--model", flags)
-        passed = {flag for test in Path(__file__).parent.glob("*.py")
+        passed = {flag for test in Path(__file__).parent.glob("*_test.py")
                   for flag in re.findall(r'"(--[a-z-]+)"', test.read_text())}
         self.assertEqual(flags - passed - {"--help"}, set(), "flags of serve that no test passes")
 
