@@ -294,6 +294,7 @@ void Connection::handle() {
   const auto self = shared_from_this();  // an answer on the spot may end the connection
   HttpCall call{take_request(), gone_.get_token(), std::move(reply)};
   if (deadline_) call.deadline = begin_ + *deadline_;
+  call.routed = [this](const std::string& route) { record_.route = route; };
   hub_.handler(std::move(call));
   if (stage_ == Stage::handling) watch_peer();
 }
@@ -375,7 +376,6 @@ void Connection::start_refused(HttpResponse response) {
 }
 
 void Connection::record(const HttpResponse& response) {
-  record_.route = response.route;
   record_.note = response.note;
   record_.status = response.status;
   record_.ms = std::chrono::duration<double, std::milli>(Clock::now() - begin_).count();

@@ -51,8 +51,7 @@ struct HttpResponse {
   std::string content_type = "application/json";
   std::vector<Header> headers;
   std::vector<Phase> phases;
-  std::string route;  // for the log: the path as the table has it, never as the peer sent it
-  std::string note;   // for the log: counts, nothing of the request's content
+  std::string note;  // for the log: counts, nothing of the request's content
 };
 
 // A request, whether its peer has left, and the way to answer: exactly once, from any thread.
@@ -61,6 +60,9 @@ struct HttpCall {
   std::stop_token gone;
   std::function<void(HttpResponse)> reply;
   std::optional<std::chrono::steady_clock::time_point> deadline;  // later it is worth nothing
+  // For the log, before anybody answers: the path as the table has it, never as the peer sent it.
+  // On the thread of the call; may be empty.
+  std::function<void(const std::string& route)> routed;
 };
 
 // Called on the I/O thread; must not wait.

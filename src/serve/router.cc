@@ -1,5 +1,6 @@
 #include "serve/router.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,7 +33,6 @@ HttpResponse answer_without_route(const std::vector<Route>& routes, const HttpRe
                                                       : refusal(405, "method_not_allowed_error",
                                                                 "this path takes " + allowed);
   response.headers.push_back({"Allow", allowed});
-  response.route = request.path;  // one of ours
   return response;
 }
 
@@ -62,12 +62,10 @@ bool is_path(std::string_view text) {
 
 HttpHandler route_to(std::vector<Route> routes) {
   return [routes = std::make_shared<const std::vector<Route>>(std::move(routes))](HttpCall call) {
+    const std::string& path = call.request.path;
+    if (call.routed && std::ranges::count(*routes, path, &Route::path) > 0) call.routed(path);
     const Route* route = find_route(*routes, call.request);
     if (route == nullptr) return call.reply(answer_without_route(*routes, call.request));
-    call.reply = [path = route->path, reply = std::move(call.reply)](HttpResponse response) {
-      response.route = path;
-      reply(std::move(response));
-    };
     route->handle(std::move(call));
   };
 }

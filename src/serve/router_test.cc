@@ -5,16 +5,21 @@
 namespace adjudge::serve {
 namespace {
 
-HttpResponse ask(const std::string& method, const std::string& path) {
+struct Asked : HttpResponse {
+  std::string route;
+};
+
+Asked ask(const std::string& method, const std::string& path) {
   const auto say = [](std::string what) {
     return [what](const HttpCall& call) { call.reply({.body = what}); };
   };
   const HttpHandler handler = route_to(
       {{"GET", "/a", say("get a")}, {"POST", "/a", say("post a")}, {"POST", "/b", say("post b")}});
-  HttpResponse response{.status = 0};
+  Asked asked;
   handler({.request = {.method = method, .path = path},
-           .reply = [&](HttpResponse answer) { response = std::move(answer); }});
-  return response;
+           .reply = [&](HttpResponse answer) { static_cast<HttpResponse&>(asked) = answer; },
+           .routed = [&](const std::string& route) { asked.route = route; }});
+  return asked;
 }
 
 TEST(Router, AMethodAndAPathLeadToAHandler) {

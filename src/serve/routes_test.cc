@@ -6,7 +6,9 @@
 #include <chrono>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <vector>
 
 #include "json/value.h"
 #include "protocol/systemone.h"
@@ -31,14 +33,23 @@ struct Service {
   explicit Service(DecisionQueueOptions options = {})
       : server(HttpServer::listen({.port = 0}).value()),
         desk{.source = source, .limits = {}, .queue = DecisionQueue(options), .pool = WorkPool(2)} {
-    server->start(route_to(make_routes(site)), {});
+    server->start(route_to(make_routes(site)), [this](const RequestRecord& record) {
+      std::lock_guard lock(mutex);
+      records.push_back(record);
+    });
   }
   ~Service() {
     decider.release();
     server->drain();
   }
   int port() const { return server->port(); }
+  std::vector<RequestRecord> seen() {
+    std::lock_guard lock(mutex);
+    return records;
+  }
 
+  std::mutex mutex;
+  std::vector<RequestRecord> records;
   FakeSource source;
   FakeDecider& decider = *source.decider;
   std::unique_ptr<HttpServer> server;
@@ -183,6 +194,9 @@ TEST(Routes, ADeadlineIsKeptWhileAPassGoesOn) {
   EXPECT_TRUE(service.decider.await_passes(1)[0].stopped) << "nobody waits for it any more";
   service.decider.release();
   EXPECT_EQ(hurried.ask(post("/v1/systemone", kRequest)).status, 200) << "the connection stays";
+  // An answer is on its way before its line is in the log.
+  EXPECT_EQ(service.seen().at(0).status, 504);
+  EXPECT_EQ(service.seen().at(0).route, "/v1/systemone") << "whose requests come too late";
 }
 
 TEST(Routes, ADeadlineThatIsNoNumberIsRefused) {
