@@ -109,6 +109,7 @@ struct Lanes {
   static Ints load_ints(const void* from) {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
+  static void store_ints(void* to, Ints v) { _mm256_storeu_si256(static_cast<__m256i*>(to), v); }
   static Ints all_words(const void* from) {  // four bytes, over and over
     std::int32_t word;
     std::memcpy(&word, from, sizeof(word));
@@ -172,6 +173,21 @@ struct Lanes {
     const __m256i fives = _mm256_or_si256(nibbles, _mm256_and_si256(set, _mm256_set1_epi8(16)));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
                         _mm256_sub_epi8(fives, _mm256_set1_epi8(zero)));
+  }
+
+  // Lane i: all lanes of v[i] combined. Of two registers one is left, half as many times each.
+  template <class Combine>
+  static Floats combine_lanes(Floats (&v)[kCount], const Combine& combine) {
+    for (int i = 0; i < 4; ++i) {
+      const Floats a = v[2 * i], b = v[2 * i + 1];
+      v[i] = combine(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+    }
+    for (int i = 0; i < 2; ++i) {
+      const Floats a = v[2 * i], b = v[2 * i + 1];
+      v[i] = combine(_mm256_shuffle_ps(a, b, 0x44), _mm256_shuffle_ps(a, b, 0xee));
+    }
+    return combine(_mm256_permute2f128_ps(v[0], v[1], 0x20),
+                   _mm256_permute2f128_ps(v[0], v[1], 0x31));
   }
 
   // Rows become columns: pairs, then fours, then halves of the register change places.

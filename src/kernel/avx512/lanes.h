@@ -93,6 +93,7 @@ struct Lanes {
 
   // Whole numbers, for kernel/simd/blocks.h.
   static Ints load_ints(const void* from) { return _mm512_loadu_si512(from); }
+  static void store_ints(void* to, Ints v) { _mm512_storeu_si512(to, v); }
   static Ints all_words(const void* from) {  // four bytes, over and over
     std::int32_t word;
     std::memcpy(&word, from, sizeof(word));
@@ -143,6 +144,27 @@ struct Lanes {
     const __m256i fives = _mm256_or_si256(nibbles, _mm256_maskz_set1_epi8(high, 16));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(codes),
                         _mm256_sub_epi8(fives, _mm256_set1_epi8(zero)));
+  }
+
+  // Lane i: all lanes of v[i] combined. Of two registers one is left, half as many times each.
+  template <class Combine>
+  static Floats combine_lanes(Floats (&v)[kCount], const Combine& combine) {
+    for (int i = 0; i < 8; ++i) {
+      const Floats a = v[2 * i], b = v[2 * i + 1];
+      v[i] = combine(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    }
+    for (int i = 0; i < 4; ++i) {
+      const __m512d a = _mm512_castps_pd(v[2 * i]), b = _mm512_castps_pd(v[2 * i + 1]);
+      v[i] = combine(_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)),
+                     _mm512_castpd_ps(_mm512_unpackhi_pd(a, b)));
+    }
+    for (int count = 2; count > 0; --count) {
+      for (int i = 0; i < count; ++i) {
+        const Floats a = v[2 * i], b = v[2 * i + 1];
+        v[i] = combine(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+      }
+    }
+    return v[0];
   }
 
   // Rows become columns: pairs, then fours, then quarters of the register change places.

@@ -112,6 +112,7 @@ struct Lanes {
   static Ints load_ints(const void* from) {
     return vreinterpretq_s32_u8(vld1q_u8(static_cast<const std::uint8_t*>(from)));
   }
+  static void store_ints(std::int32_t* to, Ints v) { vst1q_s32(to, v); }
   static Ints all_words(const void* from) {  // four bytes, over and over
     std::int32_t word;
     std::memcpy(&word, from, sizeof(word));
@@ -169,6 +170,18 @@ struct Lanes {
     const uint8x16_t fifths = vandq_u8(vtstq_u8(own_byte, bit), vdupq_n_u8(16));
     const int8x16_t fives = vreinterpretq_s8_u8(vorrq_u8(nibbles, fifths));
     vst1q_s8(codes, vsubq_s8(fives, vdupq_n_s8(zero)));
+  }
+
+  // Lane i: all lanes of v[i] combined. Of two registers one is left, half as many times each.
+  template <class Combine>
+  static Floats combine_lanes(Floats (&v)[kCount], const Combine& combine) {
+    float64x2_t pairs[2];
+    for (int i = 0; i < 2; ++i) {
+      const Floats a = v[2 * i], b = v[2 * i + 1];
+      pairs[i] = vreinterpretq_f64_f32(combine(vtrn1q_f32(a, b), vtrn2q_f32(a, b)));
+    }
+    return combine(vreinterpretq_f32_f64(vtrn1q_f64(pairs[0], pairs[1])),
+                   vreinterpretq_f32_f64(vtrn2q_f64(pairs[0], pairs[1])));
   }
 
   // Rows become columns: pairs, then halves of the register change places.

@@ -133,15 +133,6 @@ void quantise_block(const float* x, BlockInput& block) {
   block.sum = block.scale * static_cast<float>(sums[0] + sums[1]);
 }
 
-// Lane i: all lanes of values[i] combined.
-template <class V, class Combine>
-typename V::Floats combine_lanes(typename V::Floats (&values)[V::kCount], const Combine& combine) {
-  V::transpose(values);
-  typename V::Floats total = values[0];
-  for (int i = 1; i < V::kCount; ++i) total = combine(total, values[i]);
-  return total;
-}
-
 // As many blocks as a vector has lanes: their largest values and their sums are found side by side.
 // The same bits as quantise_block's; codes are small enough for exact sums of floats.
 template <class V>
@@ -156,7 +147,7 @@ void quantise_blocks(const float* x, BlockInput* blocks) {
     }
     sizes[block] = V::as_floats(most);
   }
-  const Floats largest = combine_lanes<V>(sizes, [](Floats a, Floats b) {
+  const Floats largest = V::combine_lanes(sizes, [](Floats a, Floats b) {
     return V::as_floats(V::max_bits(V::ints_of(a), V::ints_of(b)));
   });
   if (!(V::largest_bits(V::ints_of(largest)) <= 0x1.fffffep127f)) {
@@ -179,17 +170,20 @@ void quantise_blocks(const float* x, BlockInput* blocks) {
       sums[i / 16][block] = V::add(sums[i / 16][block], V::floats(codes));
     }
   }
-  alignas(64) float sums_of[2][V::kCount];
-  for (int half = 0; half < 2; ++half)
-    V::store(sums_of[half], combine_lanes<V>(sums[half], V::add));
+  const Floats left = V::combine_lanes(sums[0], V::add), right = V::combine_lanes(sums[1], V::add);
+  const Floats both = V::add(left, right);
+  alignas(64) float sums_of[V::kCount];
+  alignas(64) std::int32_t bases[3][V::kCount];
+  V::store(sums_of, V::mul(V::load(scales), both));
+  const Floats values[] = {left, right, both};
+  for (int i = 0; i < 3; ++i) {
+    V::store_ints(bases[i], V::rounded(V::mul(values[i], V::all(-128.0f))));
+  }
   for (int block = 0; block < V::kCount; ++block) {
     BlockInput& to = blocks[block];
-    const float both = sums_of[0][block] + sums_of[1][block];
     to.scale = scales[block];
-    to.sum = scales[block] * both;
-    to.bases[0] = static_cast<std::int32_t>(-128 * sums_of[0][block]);
-    to.bases[1] = static_cast<std::int32_t>(-128 * sums_of[1][block]);
-    to.bases[2] = static_cast<std::int32_t>(-128 * both);
+    to.sum = sums_of[block];
+    for (int i = 0; i < 3; ++i) to.bases[i] = bases[i][block];
   }
 }
 
